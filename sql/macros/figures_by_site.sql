@@ -5,7 +5,7 @@
 --   offer_id: Public id of the offer
 --   site_key: Publisher site, as its clicks name it
 --   clicks: Clicks with clicked_at in W
---   conversions: Conversions credited at as-of whose credit lies in W
+--   conversions: Conversions credited at as-of whose credit is in W
 --   converted_clicks: Distinct clicks among these conversions
 --   earnings: Sum of their gross payouts, USD
 --   epc: Gross USD per click: earnings / clicks, rounded half away from zero to 6 places; 0 without clicks

@@ -3,7 +3,7 @@
 -- grain: one row per site
 -- key: site_key
 -- columns:
---   site_key: Site that is told
+--   site_key: Site that receives them
 --   waiting: Postbacks that wait for an attempt, or are under way
 --   failing: Those of them whose last attempt failed
 --   dead: Postbacks that were given up, until somebody revives them

@@ -1,4 +1,4 @@
--- How postbacks stand, as the run that built the snapshot found them, for the service's metrics. Lag is the time from writing to the outbox to delivery, of what was
+-- State of all postbacks, as the run that built the snapshot found them, for the service's metrics. Lag is the time from writing to the outbox to delivery, of what was
 -- delivered within the 24 hours before the last delivery; none where a run wrote it as of a time that was yet to come.
 -- grain: one row
 -- key: none
@@ -10,7 +10,7 @@
 --   failed_attempts: Those of them that failed
 --   oldest_pending_at?: When the oldest pending one was written, UTC; NULL where none is pending
 --   lag_seconds_p95?: 95th percentile of the lag, in seconds, to the millisecond; NULL where none was delivered
-WITH told AS (
+WITH written AS (
   SELECT
     count(*) FILTER (WHERE state IN ('pending', 'delivering')) AS pending,
     count(*) FILTER (WHERE state = 'delivered') AS delivered,
@@ -26,16 +26,16 @@ tried AS (
 recent AS (
   SELECT round(quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95)) / 1000 AS lag_seconds_p95
   FROM snapshot.postbacks
-  WHERE delivered_at > (SELECT last_delivered_at FROM told) - INTERVAL 24 HOURS
+  WHERE delivered_at > (SELECT last_delivered_at FROM written) - INTERVAL 24 HOURS
 )
 SELECT
-  told.pending,
-  told.delivered,
-  told.dead,
+  written.pending,
+  written.delivered,
+  written.dead,
   tried.attempts,
   tried.failed_attempts,
-  told.oldest_pending_at,
+  written.oldest_pending_at,
   recent.lag_seconds_p95
-FROM told
+FROM written
 CROSS JOIN tried
 CROSS JOIN recent

@@ -5,7 +5,7 @@
 -- columns:
 --   hour: Begin of the UTC hour
 --   clicks: Clicks with clicked_at in the hour, on offers in the catalog
---   conversions: Conversions credited at the snapshot's as-of whose credit lies in the hour
+--   conversions: Conversions credited at the snapshot's as-of whose credit is in the hour
 --   earnings: Sum of their gross payouts, USD
 SELECT
   hour,

@@ -8,7 +8,7 @@
 --   day: UTC day
 --   offer_id: Public id of the offer
 --   clicks: Clicks with clicked_at on the day
---   conversions: Conversions credited at the snapshot's as-of whose credit lies on the day
+--   conversions: Conversions credited at the snapshot's as-of whose credit is on the day
 --   converted_clicks: Distinct clicks among these conversions; they add up over offers, not over days
 --   earnings: Sum of their gross payouts, USD
 --   epc: Gross USD per click of the day: earnings / clicks, rounded half away from zero to 6 places; 0 without clicks

@@ -5,7 +5,7 @@
 --   offer_id: Public id of the offer
 --   hour: Begin of the UTC hour
 --   clicks: Clicks with clicked_at in the hour
---   conversions: Conversions credited at the snapshot's as-of whose credit lies in the hour
+--   conversions: Conversions credited at the snapshot's as-of whose credit is in the hour
 --   earnings: Sum of their gross payouts, USD
 SELECT
   offer_id,

@@ -5,7 +5,7 @@
 -- columns:
 --   webhook_id: The postback, as in postbacks
 --   attempt: Number of the attempt at this postback, from 1
---   site_key: The site that was told
+--   site_key: The site that it went to
 --   started_at: When it began, wall clock, UTC
 --   duration_ms: How long it took, in milliseconds
 --   status?: HTTP status; NULL where no status line came

@@ -1,4 +1,4 @@
--- Postbacks to publishers as the run that built the snapshot found them: what was to be told, and how far delivery has come.
+-- Postbacks to publishers as the run that built the snapshot found them: what is to be sent, and how far delivery has come.
 -- Their number: one for each credit, reject or chargeback of an attributed conversion whose site has a postback address.
 -- grain: one row per postback, so per conversion and kind
 -- key: webhook_id
@@ -7,7 +7,7 @@
 --   conversion_id: The advertiser's id of the conversion
 --   kind: credit, reject or chargeback
 --   click_id: The click that the conversion came from; deliveries of one click keep the order of occurrence
---   site_key: Site of the click, which is told
+--   site_key: Site of the click, which receives it
 --   user_id: Publisher's user of the click
 --   offer_id: Public id of the click's offer
 --   reward: In the site's points: payout × (1 − commission) × reward rate of the time it was written, rounded once, half away from zero, to 4 places; not negative for any kind
@@ -37,7 +37,7 @@ SELECT
   delivery.last_status,
   delivery.last_error,
   delivery.delivered_at,
-  -- Delivery tells of one that it has begun with; until then it is due since it was written, to the store's millisecond.
+  -- The delivery store has those that it has begun with; until then one is due since it was written, to the store's millisecond.
   CASE
     WHEN delivery.webhook_id IS NULL THEN date_trunc('milliseconds', outbox.enqueued_at)
     ELSE delivery.next_attempt_at

@@ -7,7 +7,7 @@
 --   offer_id: Public id of the offer
 --   as_of: The moment the figures are true for, UTC: the day's last microsecond, for today the snapshot's as-of
 --   clicks: Clicks of the day and the day before
---   conversions: Credited conversions whose credit lies on the day or the day before
+--   conversions: Credited conversions whose credit is on the day or the day before
 --   converted_clicks: Distinct clicks among these conversions
 --   earnings: Sum of their gross payouts, USD
 --   epc: Gross USD per click: earnings / clicks, rounded half away from zero to 6 places; 0 without clicks

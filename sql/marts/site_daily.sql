@@ -7,7 +7,7 @@
 --   day: UTC day
 --   site_key: The site as its clicks name it, whether or not sites.json has it
 --   clicks: Clicks with clicked_at on the day
---   conversions: Conversions credited at the snapshot's as-of whose credit lies on the day
+--   conversions: Conversions credited at the snapshot's as-of whose credit is on the day
 --   converted_clicks: Distinct clicks among these conversions
 --   gross_earnings: Sum of their gross payouts, USD
 --   earnings_after_commission?: What is left of gross_earnings after the commission that sites has now, also of days before it changed; USD, rounded once, to 4 places; NULL where sites.json lacks the site

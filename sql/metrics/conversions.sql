@@ -1,4 +1,4 @@
--- Conversions whose credit lies in yesterday or today up to the snapshot's as-of, days being UTC, and that were neither rejected nor charged back by then.
+-- Conversions whose credit is in yesterday or today up to the snapshot's as-of, days being UTC, and that were neither rejected nor charged back by then.
 -- grain: one row per offer
 -- key: offer_id
 -- unit: conversions
