@@ -42,7 +42,7 @@ export function planBackfill(
     const asOf = await martsAsOf(state.connection);
     if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0)
       throw new UsageError(
-        `the figures are as of ${asOf}, which lies ahead of this machine's clock: ${futureTimestampsAdvice}`,
+        `the figures are as of ${asOf}, which is ahead of this machine's clock: ${futureTimestampsAdvice}`,
       );
     return reportsToBackfill(state, scope);
   });

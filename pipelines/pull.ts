@@ -114,7 +114,7 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
   } catch (error) {
     const reason = stop.aborted ? 'it was asked to end' : redact((error as Error).message);
     result = { ...result, status: stop.aborted ? 'interrupted' : 'failed', error: reason };
-    const stays = entry.s3 === undefined ? 'its last catalog stays' : 'what came of it stays';
+    const stays = entry.s3 === undefined ? 'its last catalog stays' : 'the objects that it gave so far stay';
     logger.error({ source: entry.source }, `not pulled, ${stays}: ${reason}`);
   } finally {
     if (pullId !== undefined)

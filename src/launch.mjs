@@ -24,7 +24,7 @@ const nodePackage = join(modules, platform === 'darwin-arm64' ? `node-bin-${plat
 const nodeBinary = join(nodePackage, 'bin', 'node');
 const installLock = join(root, 'install-lock.tmp');
 
-/** The package and the program in it that a tool's name stands for. */
+/** The package, and the program in it, by the tool's name. */
 const tools = {
   vitest: join(modules, 'vitest', 'vitest.mjs'),
   tsc: join(modules, 'typescript-native', 'bin', 'tsc'),

@@ -38,7 +38,7 @@ export function playNetworks(
   return startDemoNetworks(data, logger);
 }
 
-/** Users who follow links, and advertisers who report what came of it; undefined where the data is of no demo. */
+/** Users who follow links, and advertisers who report conversions; undefined where the data is of no demo. */
 export function playTraffic(
   data: DataDirectory,
   { terminal: { logger } }: CommandContext,

@@ -62,7 +62,7 @@ export async function pullConversions(
   return sum;
 }
 
-/** Lists the conversions of a window; undefined stands for a record that is no conversion. */
+/** Lists the conversions of a window; undefined where a record is no conversion. */
 async function listWindow(
   { conversions, ...asking }: ResolvedSource,
   from: Day,

@@ -15,9 +15,9 @@ export interface LandingWatch {
 }
 
 /**
- * Tells by the file system's own events that files have landed or changed, once for those that come together. It may
- * miss some (a network file system sends no events, a system has a bound for watched folders): the schedule's moments
- * find what it misses. `folders`: those of the landing folder that are watched; all where not given.
+ * Calls `onLanded` when the file system reports new or changed files, once for those that come together. Some events
+ * are missed (a network file system sends none, a system has a bound for watched folders): the schedule finds those
+ * files at its next moment. `folders`: those of the landing folder that are watched; all where not given.
  */
 export function watchLanding(
   landing: string,
@@ -26,10 +26,10 @@ export function watchLanding(
   logger: Logger,
 ): LandingWatch {
   const gathered = oncePerBurst(onLanded);
-  let told = false;
+  let isLogged = false;
   const failed = (err: unknown) => {
-    if (!told) logger.warn({ err }, 'landing cannot be watched; runs start at the moments of the schedule only');
-    told = true;
+    if (!isLogged) logger.warn({ err }, 'landing cannot be watched; runs start at the moments of the schedule only');
+    isLogged = true;
   };
   try {
     // A folder that comes later would not be watched.
@@ -46,7 +46,7 @@ export function watchLanding(
     .on('add', gathered.happened)
     .on('change', gathered.happened)
     .once('ready', () => {
-      if (!told) logger.info(`watching landing: a refresh starts as soon as ${awaited}`);
+      if (!isLogged) logger.info(`watching landing: a refresh starts as soon as ${awaited}`);
     })
     .on('error', failed);
   return {

@@ -39,7 +39,7 @@ export async function followLink(trial: OfferTrial): Promise<Pick<TrialReport, '
   const tracked = trackedRow(data, 'clicks', { sub2: mark }, begun);
   if (tracked === undefined)
     throw new OfferlineError(
-      `The link leads to ${new URL(location).host}, but no click of it is in ${data.landing}: it was refused and sent to a fallback_url, as offerline_tracker_clicks_total of ${tracker.address}/metrics tells, or that is the tracker of another data directory, or this user clicked five seconds ago.`,
+      `The link leads to ${new URL(location).host}, but no click of it is in ${data.landing}: it was refused and sent to a fallback_url, as offerline_tracker_clicks_total of ${tracker.address}/metrics shows, or that is the tracker of another data directory, or this user clicked five seconds ago.`,
     );
   const clickId = String(tracked.row['click_id']);
   const arrived = await followedToReceiver(location, headers);

@@ -33,7 +33,7 @@ export interface SparkDrivers extends AsyncDisposable {
 type EngineRun = Pick<Run, 'runId' | 'data' | 'effects' | 'progress' | 'logger'>;
 
 /** Above it a source writes lines that Spark cannot decide, and one machine parses them alone. */
-const oddShareTold = 0.01;
+const maxSilentOddShare = 0.01;
 
 /**
  * Apache Spark reads the lines, removes duplicates and writes the days; lines that are not plain are parsed by DuckDB
@@ -74,7 +74,7 @@ export class SparkEngine implements EventEngine {
     const odd = await effects.perform(`events of ${kind}: odd lines parsed`, () =>
       parseOddLines(this.#connection, schema, batch, folders),
     );
-    tellOddLines(logger, kind, odd);
+    warnOfOddLines(logger, kind, odd);
     await effects.perform(`events of ${kind}: known ones looked up`, () => this.#writeKnown(schema, folders, history));
     await this.#write(
       driver,
@@ -219,9 +219,9 @@ export class SparkEngine implements EventEngine {
   }
 }
 
-function tellOddLines(logger: Run['logger'], kind: string, { lines, odd }: OddLines): void {
+function warnOfOddLines(logger: Run['logger'], kind: string, { lines, odd }: OddLines): void {
   const about = { kind, lines, odd };
-  if (odd > lines * oddShareTold)
+  if (odd > lines * maxSilentOddShare)
     logger.warn(
       about,
       'Spark left more than one line in a hundred to this machine: they are not written plainly, or are rejected or warned of',

@@ -33,7 +33,7 @@ export interface Leasing {
   /** Called at each look while another writes. Gives what is wrong with what that publishes. */
   standBy?: () => Promise<string | undefined>;
   /** Called with each look and renewal: who writes, and what storage does not do. */
-  reportRole?: (told: ReportedRole) => Promise<void>;
+  reportRole?: (role: ReportedRole) => Promise<void>;
 }
 
 /** The right of one `schedule` among all on a storage to write. */

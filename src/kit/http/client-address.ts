@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 const addressesSeen = 1000;
 
-/** Tells whose request it is, from the connection's other end and its `X-Forwarded-For`. */
+/** Finds whose request it is, from the connection's other end and its `X-Forwarded-For`. */
 export type ClientAddresses = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
@@ -36,7 +36,7 @@ export function wholeAddresses(trustedProxies: readonly string[]): ClientAddress
   };
 }
 
-/** Tells whether an address is one of the given ones, or in one of the given networks. */
+/** Returns whether an address is one of the given ones, or in one of the given networks. */
 export function isInNetwork(networks: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
   // Nearly all requests come through the same few proxies, and to ask the list takes as long as to read a link.

@@ -3,12 +3,12 @@ import { hash, type Hash } from 'node:crypto';
 /** Of a digest, 160 bits stand for the content. */
 const tagLength = 27;
 
-/** Stands for this content. */
+/** Tag of this content. */
 export function entityTag(content: Buffer | string): string {
   return hash('sha256', content, 'base64url').slice(0, tagLength);
 }
 
-/** Stands for all that a SHA-256 has taken in. */
+/** Tag of all that a SHA-256 has taken in. */
 export function tagOf(digest: Hash): string {
   return digest.digest('base64url').slice(0, tagLength);
 }

@@ -16,7 +16,7 @@ interface KnownSite {
  * that takes half the time of having it as a buffer, which is one outside V8's heap.
  */
 const digestOf = (secret: string) => Buffer.from(hash('sha256', secret, 'binary'), 'binary');
-/** Stands where there is no site: no text is known to have this digest. */
+/** Digest that is compared where there is no site: no text is known to have it. */
 const noDigest = Buffer.alloc(32);
 
 /** Secrets, status and limits of the sites as `sites.json` says now; a broken file leaves the last good content. */

@@ -13,7 +13,7 @@ const postbackUrl = z.string().superRefine((url, context) => {
 
 const postback = objectOf({
   url: postbackUrl.describe(
-    'Address that rewards are sent to; by GET it may hold [macros](../src/serve/publishers.md#being-told-of-rewards)',
+    'Address that rewards are sent to; by GET it may hold [macros](../src/serve/publishers.md#postbacks-hearing-of-rewards)',
   ),
   method: z
     .enum(['GET', 'POST'])

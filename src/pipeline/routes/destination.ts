@@ -80,7 +80,7 @@ export function unknownMacros(written: string, settings?: DestinationSettings): 
     const own = name.toLowerCase();
     const remedy = isKnown(own)
       ? `{${own}} is meant, perhaps`
-      : `tracker.sources.<source>.macros of offerline.json can say which macro of ours "${name}" stands for`;
+      : `tracker.sources.<source>.macros of offerline.json can say which macro of ours "${name}" is`;
     return [{ macro, remedy }];
   });
 }

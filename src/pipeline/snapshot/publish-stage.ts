@@ -147,7 +147,7 @@ export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallCloc
   if (compareMoments(asOf, published) >= 0) return;
   const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
   const advice = isAhead
-    ? `, which lies ahead of this machine's clock: ${futureTimestampsAdvice}`
+    ? `, which is ahead of this machine's clock: ${futureTimestampsAdvice}`
     : '; pass --allow-older to publish the past';
   throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
 }

@@ -38,7 +38,7 @@ function alarms(report: StatusReport, allowed: number): string[] {
     ...unreadable,
     ...(snapshot?.age_seconds === null
       ? [
-          `the snapshot is as of ${snapshot.as_of}, which lies ahead of this machine's clock, and no refresh is let in before: ${futureTimestampsAdvice}`,
+          `the snapshot is as of ${snapshot.as_of}, which is ahead of this machine's clock, and no refresh is let in before: ${futureTimestampsAdvice}`,
         ]
       : []),
     ...(ahead === null ? [] : [`${describeFutureEffective(ahead)}; ${futureTimestampsAdvice}`]),

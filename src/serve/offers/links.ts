@@ -2,7 +2,7 @@ import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 
 /**
  * The addresses that offers link to, ready to stand inside a JSON string. Each is the `{base_url}` of its links
- * as it stands: the tracker knows nothing of our variants, and pictures are served on the bare host.
+ * unchanged: the tracker knows nothing of our variants, and pictures are served on the bare host.
  */
 export interface Links {
   tracking: string;

@@ -7,7 +7,7 @@ export type CachedPage = PreparedPage | PageWithoutLinks;
 /** Begins the keys of pages that stay for a time, whatever is published meanwhile. */
 export const heldPrefix = 'held ';
 
-/** Stands for a page that was asked for once. */
+/** Marker of a page that was asked for once. */
 const askedOnce = { bytes: 0 };
 /** A longer page is kept at once: several clients that take it slowly shall not have one each. */
 const maxPassingBytes = 256 * 1024;

@@ -60,7 +60,7 @@ export class Health {
         {
           status: 'stale',
           ...about,
-          reason: `the snapshot lies ahead of this machine's clock, and none takes its place: ${futureTimestampsAdvice}`,
+          reason: `the snapshot is ahead of this machine's clock, and none takes its place: ${futureTimestampsAdvice}`,
         },
         snapshot,
       );
@@ -83,13 +83,13 @@ export class Health {
     metrics.gaugeOf(
       snapshot,
       'offerline_snapshot_age_seconds',
-      'Time since the as-of of the snapshot that is served; infinite where that lies ahead of the clock, so that nobody takes it for young.',
+      'Time since the as-of of the snapshot that is served; infinite where that is ahead of the clock, so that nobody takes it for young.',
       (served) => this.#ageOf(served),
     );
     metrics.gaugeOf(
       snapshot,
       'offerline_snapshot_ahead_seconds',
-      'By how much the as-of of the snapshot that is served lies ahead of the clock; 0 where by no more than clocks differ.',
+      'By how much the as-of of the snapshot that is served is ahead of the clock; 0 where by no more than clocks differ.',
       (served) => this.#aheadOf(served),
     );
     metrics.gaugeOf(

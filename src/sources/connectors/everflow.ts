@@ -125,7 +125,7 @@ function countryWords(rules: readonly NetworkRecord[], type: 'include' | 'exclud
     .flatMap((rule) => rule.firstText('country_code', 'label') ?? []);
 }
 
-/** Converts seconds since the epoch; zero stands for no time. */
+/** Converts seconds since the epoch; zero means no time. */
 function epochMoment(seconds: string | undefined): string | undefined {
   if (seconds === undefined || !/^[1-9]\d{0,10}$/.test(seconds)) return undefined;
   return new Date(Number(seconds) * 1000).toISOString();

@@ -167,7 +167,7 @@ it('says of a snapshot ahead of the clock what to do, and takes no age from what
     ],
     alarms: [
       expect.stringMatching(
-        /^the snapshot is as of 2999-01-01T00:00:00Z, which lies ahead of this machine's clock.* set the clock where it is wrong.* `offerline doctor --repair` moves future timestamps back to now$/,
+        /^the snapshot is as of 2999-01-01T00:00:00Z, which is ahead of this machine's clock.* set the clock where it is wrong.* `offerline doctor --repair` moves future timestamps back to now$/,
       ) as string,
       expect.stringMatching(
         /^1 versions of offers .* `offerline doctor --repair` moves future timestamps back to now$/,

@@ -86,10 +86,10 @@ export function addServeCommands(program: Command, context: CommandContext): voi
           const port = options.port === 0 ? 0 : undefined;
           tracker = await startChildCommand('track', context.terminal.logger, port);
           // The link of before leads in nobody any more.
-          const tellLink = ({ link }: ListeningChild) => {
+          const reportLink = ({ link }: ListeningChild) => {
             if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
           };
-          console = await startChildCommand('console', context.terminal.logger, port, environment, tellLink);
+          console = await startChildCommand('console', context.terminal.logger, port, environment, reportLink);
           if (isNew) await demo.pullDemo(existing, context);
           traffic = demo?.playTraffic(existing, context, tracker.address);
           await serve(existing, settings, options, context, { scheduled: true, environment, tracker, console });

@@ -16,8 +16,8 @@ const oddName = 'its name holds a backslash, a control character or bytes that a
 
 /**
  * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The
- * folder may itself be a link; a link in it is followed only to what lies in it: whoever may land files could otherwise
- * have any file of the machine read, and its lines published as rejects.
+ * folder may itself be a link. A link in it is followed only to what is in the folder as well: else all who may land
+ * files could have any file of the machine read, and its lines published as rejects.
  */
 export async function findLandingFiles(landing: string): Promise<LandingScan> {
   const scan: LandingScan = { files: [], ignored: [] };

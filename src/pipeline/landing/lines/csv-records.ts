@@ -25,7 +25,7 @@ export class CsvRecords {
   #ends: number[] = [];
   #rowHasBytes = false;
   #skipLineFeed = false;
-  /** What stands before the value of each column. */
+  /** Text before the value of each column. */
   #keys: Buffer[] = [];
   #headerIsBlank = false;
   #problem: FileProblem | undefined;

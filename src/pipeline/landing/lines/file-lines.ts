@@ -84,7 +84,7 @@ function assertColumns(names: readonly string[], { required }: KnownColumns): vo
   if (missing.length > 0) throw new QuarantineError('missing_column', `there is no column ${missing.join(', ')}`);
 }
 
-/** DuckDB's error, with the name that we use for the file instead of where it lies on this machine. */
+/** DuckDB's error, with the name that we use for the file in place of its path on this machine. */
 function unreadable(error: Error, file: CheckedFile, maxUnpackedBytes: number): QuarantineError {
   if (error instanceof QuarantineError) return error;
   const { message } = error;

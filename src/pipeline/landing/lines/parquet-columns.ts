@@ -32,7 +32,7 @@ export function asJsonRecord(columns: readonly ParquetColumn[], leftOut: Readonl
   return `json_object(${fields.join(', ')})::VARCHAR`;
 }
 
-/** Columns of bytes that nobody reads: a digest or a picture is no reason to refuse what stands beside it. */
+/** Columns of bytes that nobody reads: a digest or a picture is no reason to refuse the columns beside it. */
 export async function unreadBytes(
   connection: DuckDBConnection,
   path: string,
