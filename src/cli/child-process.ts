@@ -7,7 +7,7 @@ import { portOf } from '../kit/http/listening-address.ts';
 /** Message of a child command to the process that started it, once it listens. */
 export interface ListeningChild {
   address: string;
-  /** One-time link into the console; the tracker has none. */
+  /** Link, for one use, into the console; the tracker has none. */
   link?: string | null;
 }
 

@@ -24,7 +24,7 @@ type TrafficPlan = z.output<typeof planSchema>;
 
 export interface TrafficOptions {
   data: DataDirectory;
-  /** Whose offers and sites are visited, as popular as they are. */
+  /** Network whose offers and sites are visited, as popular as they are. */
   network: Network;
   /** Such as `http://127.0.0.1:8082`. */
   tracker: string;
@@ -77,7 +77,7 @@ class DemoTraffic {
     this.#advertisers.stop();
   }
 
-  /** Nobody comes while there are no routes yet. */
+  /** Waits while there are no routes yet. */
   async readRoutes(): Promise<void> {
     try {
       const { offers } = await readRoutes(this.#options.data.currentRoutes);

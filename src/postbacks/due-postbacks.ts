@@ -5,10 +5,10 @@ import { readSites, type Site } from '../kit/sites/sites.ts';
 import { momentOfMilliseconds } from '../kit/time/moment.ts';
 import { openStore } from './open-store.ts';
 
-/** What a postback waits for whose click has an earlier event under way. */
+/** Reason of a postback that waits for an earlier event of its click. */
 export const earlierEvent = 'an earlier event of its click';
 
-/** What a pass would deliver now, by site. */
+/** Postbacks that a pass would deliver now, by site. */
 export async function duePostbacks(
   data: DataDirectory,
   effects: Effects = realEffects,

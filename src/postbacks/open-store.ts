@@ -7,15 +7,15 @@ import { postgresDeliveries } from './postgres-deliveries.ts';
 import type { DeliveryStore } from './store/delivery-store.ts';
 import { SqliteStore } from './store/sqlite-store.ts';
 
-/** What of the settings names the store. */
+/** Settings that name the store. */
 export type StoreSettings = Pick<Settings, 'postbacks'>;
 
-/** Whether the store may hold something: in SQLite it is made by the first postback. */
+/** Returns whether the store may hold something: in SQLite it is made by the first postback. */
 export function hasStore(data: DataDirectory, settings: StoreSettings): boolean {
   return isShared(settings) || existsSync(data.deliveriesFile);
 }
 
-/** Whether several workers may deliver at once: the store keeps them apart then, and no lock of this machine does. */
+/** True where several workers may deliver at once: the store, not a lock of this machine, keeps them apart. */
 export function isShared({ postbacks }: StoreSettings): boolean {
   return postbacks.store !== undefined;
 }

@@ -6,7 +6,7 @@ import type { QueryStore } from './store/query-store.ts';
 /** A site that takes no postback. */
 export interface SilentSite {
   site_key: string;
-  /** Since it last took one, or since the first that failed was written. */
+  /** Seconds since it last took one, or since the first that failed was written. */
   silent_seconds: number;
   waiting: number;
   last_error: string;
@@ -18,7 +18,10 @@ const shortSilence = 60;
 /** Minutes: a site whose receiver is away for longer costs its users their rewards. */
 const usualSilence = 60;
 
-/** Of the sites with postbacks that failed and wait; the longest first. `now` in milliseconds since the epoch. */
+/**
+ * Lists the sites with postbacks that failed and wait, the longest silence first. `now` in milliseconds since the
+ * epoch.
+ */
 export async function readSilentSites(store: QueryStore, now: number): Promise<SilentSite[]> {
   return (await store.failingSites())
     .map((site) => silentSite(site, now))
@@ -37,7 +40,7 @@ function silentSite(failing: FailingSite, now: number): SilentSite {
   };
 }
 
-/** For how many minutes a site may be silent. */
+/** Minutes that a site may be silent. */
 export function allowedSilence({ freshness }: Pick<Settings, 'freshness'>): number {
   return freshness.postbacks_minutes ?? usualSilence;
 }

@@ -112,7 +112,7 @@ export class ScheduleLane {
     this.#queue(time);
   }
 
-  /** Something that a run takes in has come between two moments: a run as of now, or right after the one under way. */
+  /** Starts a run as of now, or right after the one under way: new data has come between two moments. */
   wake(now: number): void {
     if (!this.#stopped) this.#queue(now);
   }

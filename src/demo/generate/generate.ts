@@ -23,7 +23,7 @@ export interface GenerateOptions {
   clicks: number;
   /** Calendar days (UTC), the last one being that of `end` and going as far as `end`. */
   days: number;
-  /** Nothing happens later than this moment. */
+  /** Latest moment at which something happens. */
   end: Date;
   offers?: number;
   sites?: number;

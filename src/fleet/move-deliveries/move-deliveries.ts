@@ -93,7 +93,7 @@ export async function moveToSqlite(
   }
 }
 
-/** What the file holds then is what PostgreSQL held when it was left for good. */
+/** Fills the file with what PostgreSQL held when it was left for good. */
 async function fillFile(
   file: string,
   source: PostgresAdapter,

@@ -42,7 +42,7 @@ export class PostgresAdapter implements TargetAdapter {
     this.storeId = storeId;
   }
 
-  /** What killed workers had claimed waits again. */
+  /** Postbacks that killed workers had claimed wait again. */
   async freeClaimed(): Promise<void> {
     await this.#session.write(async () => {
       const freed = await this.#session.query(

@@ -17,7 +17,7 @@ import { refreshHeads } from './click-heads.ts';
 import type { PostgresSession, Value } from './session.ts';
 import { stateOf } from './rows.ts';
 
-/** What operators ask of the store. */
+/** Queries of operators. */
 export class PostgresList {
   readonly #session: PostgresSession;
 

@@ -8,7 +8,7 @@ import { lockKey } from './lock-key.ts';
 import { claimedOf, finishedColumns, finishedRow } from './rows.ts';
 import { assertInUse, type PostgresSession, type StoreUse } from './session.ts';
 
-/** How long a pass that has no site waits for one: others leave what is more than their part. Milliseconds. */
+/** Milliseconds that a pass without a site waits for one: other passes give up the sites beyond their part. */
 const patienceMilliseconds = 5000;
 const betweenLooksMilliseconds = 100;
 
@@ -46,7 +46,7 @@ interface OpenStore {
   storeId: string;
 }
 
-/** What a session holds while it delivers, together with others; who moves the store holds it alone. */
+/** Lock that sessions share while they deliver; a move of the store holds it alone. */
 const passLock = (storeId: string) => lockKey(storeId, 'pass');
 
 export async function beginPass({ session, storeId }: OpenStore, now: number): Promise<PassStore> {
@@ -99,7 +99,7 @@ class PostgresPass implements PassStore {
     this.#storeId = storeId;
   }
 
-  /** What workers that were killed had claimed, of any site, also of those that nobody sends to now. */
+  /** Releases what killed workers had claimed, of any site, also of those that nobody sends to now. */
   async freeClaimed(): Promise<void> {
     const rows = await this.#session.query(`SELECT DISTINCT site_key FROM postbacks WHERE state = 'delivering'`);
     const taken = await this.#tryTake(
@@ -184,7 +184,7 @@ class PostgresPass implements PassStore {
     await this.#session.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
   }
 
-  /** What a worker that has ended by force had claimed of the sites taken may be claimed again. */
+  /** Releases what a worker that has ended by force had claimed of the sites taken. */
   async #tryTake(siteKeys: readonly string[], limit: number): Promise<string[]> {
     const taken: string[] = [];
     // No more at a time than are still wanted: each try that succeeds is a lock.

@@ -76,7 +76,7 @@ export class PostgresSession {
   readonly #lost = new AbortController();
   /** The server process that holds the locks. */
   #backend: unknown;
-  /** When what was answered last was asked, by both clocks in milliseconds. */
+  /** Moment at which the last answered query was asked, by both clocks in milliseconds. */
   #asked = { steady: 0, wall: 0 };
 
   private constructor(address: URL) {
@@ -145,7 +145,7 @@ export class PostgresSession {
   }
 
   /**
-   * Whether the server was asked so lately, by a clock that nobody sets and by one that goes on while the machine
+   * True where the server was asked so lately, by a clock that nobody sets and by one that goes on while the machine
    * sleeps, that it must hold our locks still.
    */
   get isSure(): boolean {
@@ -159,7 +159,7 @@ export class PostgresSession {
     return rows;
   }
 
-  /** How many rows it wrote or removed. */
+  /** Number of rows written or removed. */
   async change(text: string, values: readonly Value[] = []): Promise<number> {
     return (await this.#ask(text, values)).rowCount ?? 0;
   }

@@ -2,7 +2,7 @@ import type { LimitBucket } from '../../kit/http/sliding-windows.ts';
 
 /** No request waits longer for Redis. Milliseconds. */
 const requestMilliseconds = 200;
-/** How soon Redis is tried again. Milliseconds. */
+/** Milliseconds until Redis is tried again. */
 const retryMilliseconds = 500;
 
 const prefix = 'offerline:limits:';
@@ -38,7 +38,7 @@ export interface Decision {
   allowed: boolean;
   counted: number;
   now: number;
-  /** Of the oldest counted request, and of the one that has to leave before the next has room; 0 for none. */
+  /** Moments of the oldest counted request, and of the one that has to leave before the next has room; 0 for none. */
   oldestAt: number;
   blockingAt: number;
 }
@@ -85,7 +85,7 @@ export class RedisCounter {
     return counter;
   }
 
-  /** Whether Redis counts. */
+  /** True while Redis counts. */
   get isThere(): boolean {
     return this.#client !== undefined;
   }

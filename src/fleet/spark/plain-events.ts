@@ -85,7 +85,7 @@ const localTime =
 /** Before it calendars and zones have their oddities, which are left to one engine. */
 const earliest = `TIMESTAMP '1970-01-02 00:00:00'`;
 
-/** What holds of a field in which there is nothing to ask: what is rejected, dropped or doubtful fails it. */
+/** Condition that a field without questions meets: a rejected, dropped or doubtful value fails it. */
 function goodness({ name, type }: LogField, { reading }: LogSchema, withLocal: boolean): string[] {
   const orNone = (condition: string) => [`(${name} IS NULL OR ${condition})`];
   const ofType: Record<LogFieldType, string[]> = {
@@ -109,7 +109,7 @@ function goodness({ name, type }: LogField, { reading }: LogSchema, withLocal: b
   return ofType[type];
 }
 
-/** What more than one of the conditions and values needs. */
+/** Expressions that more than one of the conditions and values needs. */
 function computed({ name, type }: LogField, steady: readonly SteadyDays[]): string[] {
   if (type === 'time') return [`${momentOf(name, steady)} AS ${name}_value`];
   // A number is cut out of the line: the parser has passed it through binary floating point.

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
 
-/** How Spark is reached and what it may use. */
+/** Settings of how Spark is reached and what it may use. */
 export interface SparkAddress {
   /** The Python that has `pyspark`. */
   python: string;
@@ -16,17 +16,17 @@ export interface SparkAddress {
   connect?: string | undefined;
   executorMemory?: string | undefined;
   executorCores?: number | undefined;
-  /** Of all executors together. */
+  /** Number for all executors together. */
   cores?: number | undefined;
   driverMemory?: string | undefined;
 }
 
 export interface SparkWork extends SparkAddress {
-  /** What the cluster's own pages call it. */
+  /** Name on the cluster's own pages. */
   name: string;
   /** The file that Spark's own words go to; the one before is kept beside it. */
   log: string;
-  /** Of the driver's whole life. */
+  /** Limit of the driver's whole life. */
   timeLimitSeconds: number;
   stop?: AbortSignal | undefined;
 }
@@ -179,7 +179,7 @@ export class SparkDriver implements AsyncDisposable {
     clearTimeout(slow);
   }
 
-  /** Of the driver's process, for tests that kill it. */
+  /** Process id of the driver, for tests that kill it. */
   get pid(): number | undefined {
     return this.#child.pid;
   }

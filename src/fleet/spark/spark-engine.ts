@@ -132,7 +132,7 @@ export class SparkEngine implements EventEngine {
     return `offerline-${owner}-`;
   }
 
-  /** What begins so, but for what begins with `except`. */
+  /** Names that begin so, but for those that begin with `except`. */
   async #removeLeftovers(sharedFolder: string, prefix: string, except?: string): Promise<void> {
     const { effects } = this.#run;
     for (const name of await readdir(sharedFolder))

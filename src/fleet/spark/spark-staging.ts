@@ -4,7 +4,7 @@ import type { SteadyDays } from './local-times.ts';
 import { plainEvents } from './plain-events.ts';
 import type { ViewOfFiles, WrittenQuery } from './spark-driver.ts';
 
-/** Where the steps of one batch meet. Folders of Parquet, absolute paths. */
+/** Folders of Parquet, by absolute paths, through which the steps of one batch hand on rows. */
 export interface StagingFolders {
   /** Links to the files of the batch, or copies, named by `inputName`. */
   input: string;
@@ -24,7 +24,10 @@ export function inputName(position: number, fileId: number): string {
   return `${position}-${fileId}.ndjson`;
 }
 
-/** What makes a line one, in the order in which the first of equal events wins: file, part of the file, line in it. */
+/**
+ * Columns that identify a line, in the order in which the first of equal events wins: file, part of the file, line in
+ * it.
+ */
 const place = ['position', 'block', 'id'];
 
 /** Between jobs; packed as the days are, so that executors load one library for it. */
@@ -109,7 +112,7 @@ export function daysQuery(schema: LogSchema, { days }: StagingFolders): WrittenQ
   };
 }
 
-/** Of the lines that Spark decided, and of those that the coordinator did. */
+/** Query of the events in the lines that Spark decided and in those that the coordinator did. */
 function events(schema: LogSchema): string {
   const columns = [...place, 'file_id', 'event_key', 'day_number', ...schema.fields.map(({ name }) => name)].join(', ');
   return `SELECT ${columns}, 0 AS warnings FROM parsed WHERE raw IS NULL UNION ALL SELECT ${columns}, warnings FROM odd`;

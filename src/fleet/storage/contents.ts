@@ -6,7 +6,7 @@ import type { FileEffects } from '../../kit/files/effects.ts';
 import { StorageError, type ObjectStore } from './object-store.ts';
 import type { Content } from './pointer.ts';
 
-/** Everything but pointer and lease has its own digest as its key: written once and never changed, by any writer. */
+/** Objects other than pointer and lease have their own digest as their key: no writer ever changes one. */
 export const contentsPrefix = 'content/';
 
 export function contentKey({ sha256 }: Pick<Content, 'sha256'>): string {

@@ -11,7 +11,7 @@ import type { ReportedRole } from '../../pipeline/runs/storage-role.ts';
 
 const leaseKey = 'lease.json';
 const leaseSchema = z.object({
-  /** Which schedule, for operators: host and process. */
+  /** Name of the schedule, for operators: host and process. */
   holder: z.string(),
   /**
    * Another value with every renewal: others see by their own clocks whether it still changes. It begins with an id of
@@ -125,7 +125,7 @@ export class WriterLease {
     return this;
   }
 
-  /** One that was stopped for a while has not heard yet what another did meanwhile. Throws `LostSwapError`. */
+  /** Throws `LostSwapError` where another took over: a process that was stopped for a while does not know it yet. */
   async #assertHeld(): Promise<void> {
     const { store } = this.#leasing;
     const found = await store.readText(leaseKey);
@@ -166,8 +166,8 @@ export class WriterLease {
   }
 
   /**
-   * Until when they may deliver; before the epoch is known there are none. One time after the other: a renewal may come
-   * while the epoch is written first.
+   * Moment until which they may deliver; before the epoch is known there are none. One time after the other: a renewal
+   * may come while the epoch is written first.
    */
   async #publishToProcesses(): Promise<void> {
     const { data, effects, times } = this.#leasing;

@@ -16,12 +16,12 @@ export class StorageError extends OfferlineError {}
 /** A conditional write that somebody else was faster with. */
 export class LostSwapError extends StorageError {}
 
-/** What a write depends on: the object being as it was read, or there being none. */
+/** Condition of a write: the object is as it was read, or there is none. */
 export type Condition = { etag: string } | 'none';
 
 export interface StoredObject {
   key: string;
-  /** When it was written, in milliseconds since the epoch, by the store's clock. */
+  /** Moment of the write, in milliseconds since the epoch, by the store's clock. */
   modified: number;
   bytes: number;
 }
@@ -37,7 +37,7 @@ export const storePatience = { tries: 4, connect: 5_000, silence: 30_000 };
 /** A larger file is sent as it is read. */
 const mostBytesInMemory = 8 * 1024 * 1024;
 const firstWaitMilliseconds = 100;
-/** Of the pointer, which names the kept snapshots. */
+/** Limit of the pointer, which names the kept snapshots. */
 const mostTextMebibytes = 16;
 
 /**

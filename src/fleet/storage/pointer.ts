@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { LostSwapError, ObjectStore, StorageError } from './object-store.ts';
 
-/** Something in storage, by its content. */
+/** Object in storage, by its content. */
 export const contentSchema = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().min(0) });
 export type Content = z.output<typeof contentSchema>;
 

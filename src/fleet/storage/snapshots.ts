@@ -23,7 +23,7 @@ export interface BringingSnapshots {
   data: DataDirectory;
   effects: Effects;
   store: ObjectStore;
-  /** Where files of a digest lie outside of `published`, to be linked in place of fetched. */
+  /** Paths, by digest, of files outside of `published` that are linked instead of fetched. */
   here?: ReadonlyMap<string, string>;
 }
 

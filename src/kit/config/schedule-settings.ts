@@ -25,7 +25,7 @@ function plan<Keys extends typeof planKeys>(cron: string, description: string, k
     .meta({ takes: 'cron expression, object or null for never', description });
 }
 
-/** When each pipeline runs. */
+/** Moments at which each pipeline runs. */
 export const scheduleSchema = z
   .strictObject({
     refresh: plan(

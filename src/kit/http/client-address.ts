@@ -68,10 +68,10 @@ function plainAddress(text: string): string | undefined {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
 }
 
-/** Of a client that has gone. */
+/** Address of a client that has gone. */
 export const unknownAddress = 'unknown';
 
-/** What counts as one client. */
+/** Returns the key under which addresses count as one client. */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = ipaddr.parse(address);

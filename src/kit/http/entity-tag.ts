@@ -1,6 +1,6 @@
 import { hash, type Hash } from 'node:crypto';
 
-/** Of a digest, 160 bits stand for the content. */
+/** Length of a tag: 160 bits of a digest identify the content. */
 const tagLength = 27;
 
 /** Tag of this content. */
@@ -13,7 +13,7 @@ export function tagOf(digest: Hash): string {
   return digest.digest('base64url').slice(0, tagLength);
 }
 
-/** Whether an `If-None-Match` names a tag. Tags are compared without the `W/` that proxies put before them. */
+/** Returns whether an `If-None-Match` names a tag. Tags are compared without the `W/` that proxies put before them. */
 export function isAmong(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false;
   if (condition.trim() === '*') return true;

@@ -1,4 +1,4 @@
-/** Why a request is not answered with what it asked for. Each variant has its own status and code for each. */
+/** Reasons why a request gets no regular answer. Each variant has its own status and code for each. */
 export type ApiErrorKind =
   | 'missing_credentials'
   | 'unknown_credentials'

@@ -17,7 +17,9 @@ export interface PostbackAddress {
 const macroPattern = new RegExp(`\\{(${postbackFields.join('|')})\\}`);
 const everyMacro = new RegExp(macroPattern, 'g');
 
-/** Other systems' names of the fields. Their meanings are not always ours, so they are reported and not filled. */
+/**
+ * Names that other systems give the fields. Their meanings are not always ours, so they are reported and not filled.
+ */
 const namesElsewhere: Record<PostbackField, string> = {
   event: 'event_type status type',
   site_key: 'sitekey site site_id siteid app_id appid placement_id',

@@ -4,7 +4,7 @@ interface WrittenMacro {
   name: string;
 }
 
-/** Other systems' forms of `{name}`, each with a group for the name. */
+/** Forms of `{name}` in other systems, each with a group for the name. */
 const otherSpellings = [
   String.raw`\{\{ ?(\w+) ?\}\}`,
   String.raw`\$\{(\w+)\}`,

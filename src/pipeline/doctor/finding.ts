@@ -1,6 +1,6 @@
 import { unreadableNoteAdvice, type UnreadableNote } from '../../kit/files/note-file.ts';
 
-/** One finding of the doctor. */
+/** Finding of the doctor. */
 export interface Finding {
   /** `trouble` needs repair; a `note` is harmless. */
   level: 'trouble' | 'note';

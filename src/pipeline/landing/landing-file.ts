@@ -22,13 +22,13 @@ export interface CheckedFile extends LandingFile, FileLines {
   sha256: string;
 }
 
-/** Where a file's records can be read, one a line; of Parquet that is known only once the engine has taken it apart. */
+/** Text of a file's records, one a line; of Parquet it is known only once the engine has taken it apart. */
 export interface FileLines {
   /** Lines with `\n` as their end, or the Parquet file itself: a scratch copy where the landing file is not that. */
   readablePath: string;
   /** The number of the first line's record: 2 for CSV, where the header is row 1. */
   firstRow: number;
-  /** Of a file with a header. */
+  /** Columns of a file with a header. */
   columns: string[] | null;
   /** The row of a CSV file whose line has no end. */
   unterminatedRow: number | null;
@@ -43,11 +43,11 @@ interface LongLines {
   rows: number[];
 }
 
-/** One row of a landing file as it stood there. */
+/** Row of a landing file as it was there. */
 export class LandingRecord {
   /** Physical line for NDJSON (from 1); row number for the other formats, for CSV with the header as row 1. */
   readonly line: number;
-  /** Of its text, which is made only when it is asked for: most records of an export have not changed. */
+  /** Bytes of its text, which is made only when it is asked for: most records of an export have not changed. */
   readonly bytes: Buffer;
 
   constructor(line: number, bytes: Buffer) {
@@ -62,8 +62,8 @@ export class LandingRecord {
 }
 
 /**
- * Something descriptive that made no sense and was dropped, counted per file; money and identifiers never end here. Or
- * something that counts, and that an operator should know of.
+ * Warning, counted per file: a descriptive value without sense was dropped (never money or an identifier), or a value
+ * that counts is one that an operator should know of.
  */
 export interface IngestWarning {
   /** Code such as `unknown_field` or `bad_country`. */
@@ -81,14 +81,14 @@ export class QuarantineError extends Error {
   }
 }
 
-/** Why a file as a whole cannot be read. */
+/** Reason why a file as a whole cannot be read. */
 export interface FileProblem {
   /** The code that the ledger keeps. */
   reason: string;
   detail: string;
 }
 
-/** What some writers put before UTF-8. */
+/** Byte order mark that some writers put before UTF-8. */
 export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**

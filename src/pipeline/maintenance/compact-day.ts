@@ -14,7 +14,7 @@ import { runNumberText } from '../../kit/text/run-number.ts';
 /** Form of a compacted file: `sorted`, or `reduced`, which also lacks the clicks' details. */
 type CompactForm = 'sorted' | 'reduced';
 
-/** One UTC day of one log. */
+/** UTC day of one log. */
 export interface EventDay {
   kind: EventKind;
   day: Day;

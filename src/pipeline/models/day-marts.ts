@@ -23,7 +23,7 @@ export const dayMarts = [
 ] as const;
 export type DayMart = (typeof dayMarts)[number];
 
-/** One day of a mart: its as-of, and the tables that were made for its model to read. */
+/** Day of a mart: its as-of, and the tables that were made for its model to read. */
 export type MartDay = { day: Day; asOf: Moment } & (
   | {
       mart: 'conversions' | 'offer_hourly' | 'offer_daily';

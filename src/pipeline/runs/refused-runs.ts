@@ -21,7 +21,7 @@ const refusedRunsSchema = z.object({
   /** Number since the last good run, and the time of the first. */
   times: z.number(),
   since: z.string(),
-  /** Each of them found another process holding the warehouse. */
+  /** True where each of them found another process holding the warehouse. */
   busy: z.boolean(),
 });
 

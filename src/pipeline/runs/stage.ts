@@ -35,7 +35,7 @@ export interface Run {
   readonly stop?: AbortSignal | undefined;
 }
 
-/** One step of a run. It reads results of other stages from tables and files; the pipeline passes `Input`. */
+/** Step of a run. It reads results of other stages from tables and files; the pipeline passes `Input`. */
 export interface Stage<Input, Output> {
   /** A verb or noun of the field, such as `ingest`: the name in the run ledger and in `run <stage>`. */
   readonly name: string;

@@ -14,7 +14,7 @@ export interface Status extends StatusReport {
   stale: string[];
   /** Other reasons for the command to fail, a sentence each. */
   alarms: string[];
-  /** Everything that needs attention, the most urgent first, with the command that helps. */
+  /** List of all that needs attention, the most urgent first, with the command that helps. */
   to_do: AdvisedAction[];
 }
 

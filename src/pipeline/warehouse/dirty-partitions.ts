@@ -18,8 +18,8 @@ import type { OutdatedReportsTable } from './tables.ts';
  */
 
 /**
- * Why a daily report is stale: new clicks, new conversion events, a click that conversions waited for, an offer that
- * was unknown.
+ * Reasons why a daily report is stale: new clicks, new conversion events, a click that conversions waited for, an offer
+ * that was unknown.
  */
 type ReportCause = OutdatedReportsTable['cause'];
 export type PostbackMart = 'postbacks' | 'postback_attempts';

@@ -9,7 +9,10 @@ import { retryAfterSeconds } from '../rules/retry-after.ts';
  * More of a response is not read. Nothing in it matters, but reading it to its end lets the connection be used again.
  */
 const maxResponseBytes = 64 * 1024;
-/** Of a status below 200, any number of which may come before the response: `HTTP/1.1 100` and two ends of lines. */
+/**
+ * Least bytes of a status below 200, any number of which may come before the response: `HTTP/1.1 100` and two ends of
+ * lines.
+ */
 const minHeadBytes = 16;
 
 export interface AttemptOptions {
@@ -24,8 +27,8 @@ export interface AttemptOptions {
 }
 
 /**
- * One request on its way. undici calls it as things happen, and it ends once: at the end of the response, at what
- * breaks it off, or at the deadline, whatever undici is waiting for then.
+ * Request on its way. undici calls it as things happen, and it ends once: at the end of the response, at what breaks it
+ * off, or at the deadline, whatever undici is waiting for then.
  */
 export class Attempt implements Dispatcher.DispatchHandler {
   /** Set by the client that takes the request: whether its connection has had a request before this one. */

@@ -9,7 +9,7 @@ import type { Postback } from '../rules/postback.ts';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { signatureOf, webhookHeaders } from './signature.ts';
 
-/** One request as it goes out. */
+/** Request as it goes out. */
 export interface PostbackRequest {
   method: 'GET' | 'POST';
   /**

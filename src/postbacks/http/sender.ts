@@ -18,11 +18,11 @@ export interface PostbackSender {
 }
 
 export interface SenderOptions {
-  /** Whether addresses of private networks may be reached. */
+  /** True where addresses of private networks may be reached. */
   allowPrivate: boolean;
   /** Port on loopback of a demo's receiver, which gets requests to all names that are kept for examples. */
   exampleReceiverPort?: number | undefined;
-  /** For looking up the host, connecting, sending and reading the response together. */
+  /** Deadline for looking up the host, connecting, sending and reading the response together. */
   deadlineMilliseconds?: number;
   lookup?: Lookup;
   /** In milliseconds since the epoch. */

@@ -12,7 +12,7 @@ export interface DeliveryRequest extends Terminal {
   now: () => number;
   /** From 0 up to 1; spreads retries. */
   random?: () => number;
-  /** How long a slow site may keep a pass. */
+  /** Time that a slow site may keep a pass. */
   patienceMilliseconds?: number;
   /** Asked before each attempt: false leaves the rest to another pass. */
   mayGoOn?: (() => boolean) | undefined;
@@ -28,15 +28,15 @@ export interface DeliverySummary {
   dead: number;
   /** Due, and left to a later pass: their site pauses or has no address now, or an event of their click goes first. */
   postponed: number;
-  /** Neither delivered nor dead after the pass. */
+  /** Number that is neither delivered nor dead after the pass. */
   remaining: number;
 }
 
 /**
- * One pass over what is due at its start, to each site at its own pace. An attempt is made only after what went before
- * it in its click is on the disk, and its result follows within milliseconds: a pass that is killed sends again what it
- * had just sent, and nothing else. It does not wait for retries. Where the store is a file, the caller holds the
- * delivery lock.
+ * Makes one pass over what is due at its start, to each site at its own pace. An attempt is made only after what went
+ * before it in its click is on the disk, and its result follows within milliseconds: a pass that is killed sends again
+ * what it had just sent, and nothing else. It does not wait for retries. Where the store is a file, the caller holds
+ * the delivery lock.
  */
 export async function deliverDue(request: DeliveryRequest): Promise<DeliverySummary> {
   const { store } = request;
@@ -73,7 +73,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** What is due to a site that is gone or has no address waits until that is there again. */
+/** Finds the sites that can be sent to. Postbacks of a site that is gone or has no address wait until it is back. */
 function sitesToSendTo(due: PassStore['due'], { sites, logger }: DeliveryRequest): Site[] {
   const known = new Map(sites.map((site) => [site.site_key, site]));
   return [...due].flatMap(([siteKey, postbacks]) => {

@@ -14,10 +14,10 @@ const maxOpenSites = 256;
 const maxUnwrittenMilliseconds = 50;
 const maxUnwritten = 1024;
 
-/** How often it looks how many others there are to send. */
+/** Time between two looks at how many others deliver. */
 const shareMilliseconds = 250;
 
-/** How long a slow site may keep a pass: two deadlines. */
+/** Time that a slow site may keep a pass: two deadlines. */
 const defaultPatienceMilliseconds = 30_000;
 
 export interface PassEffects extends Terminal {
@@ -209,7 +209,7 @@ export class DeliveryPass {
   }
 }
 
-/** What the store does not know yet of a site's circuit breaker. */
+/** State of a site's circuit breaker that the store does not know yet. */
 function changedCircuit(open: OpenSite): PassUpdate['circuits'] {
   const { breaker, site } = open.queue;
   if (breaker.open === open.keptCircuit) return [];

@@ -16,9 +16,9 @@ const unanswered: OutcomeError[] = ['timeout', 'connection', 'tls', 'dns'];
 
 /** Kept in the store between passes; a site without one is as usual. */
 export interface OpenCircuit {
-  /** How often it was opened in a row. */
+  /** Number of times that it was opened in a row. */
   openings: number;
-  /** Nothing is sent before this moment, in milliseconds since the epoch. */
+  /** Moment before which nothing is sent, in milliseconds since the epoch. */
   pausedUntil: number;
 }
 
@@ -38,22 +38,22 @@ export class CircuitBreaker {
       open !== undefined && now < open.pausedUntil && open.pausedUntil <= now + backoffWait(pauses, open.openings);
   }
 
-  /** Such failures in a row so far. */
+  /** Number of such failures in a row so far. */
   get strikes(): number {
     return this.#strikes;
   }
 
-  /** Whether nothing may be sent in this pass any more. */
+  /** True where nothing may be sent in this pass any more. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** Whether one is to be sent alone, to see how the receiver is. */
+  /** True where one is to be sent alone, to see how the receiver is. */
   get probing(): boolean {
     return !this.#stopped && this.#open !== undefined;
   }
 
-  /** For the store: undefined when the site is as usual. */
+  /** State for the store: undefined when the site is as usual. */
   get open(): OpenCircuit | undefined {
     return this.#open;
   }

@@ -1,4 +1,4 @@
-/** Why an attempt failed. */
+/** Reasons why an attempt failed. */
 export type OutcomeError =
   /** By the status: 410, one that sends elsewhere, and any other that is not 2xx. */
   | 'gone'
@@ -12,16 +12,16 @@ export type OutcomeError =
   /** No status arrived before the deadline, or what arrived was no HTTP response. */
   | 'timeout'
   | 'bad_answer'
-  /** Nothing was sent, since no request could be made of it. */
+  /** Reason of an attempt that sent nothing, since no request could be made. */
   | 'unsendable';
 
-/** How one attempt ended. */
+/** Outcome of one attempt. */
 export interface Outcome {
   /** Null where no status line arrived. */
   status: number | null;
   /** Null after a 2xx status, whatever came after that. */
   error: OutcomeError | null;
-  /** As the receiver asked by `Retry-After`. */
+  /** Seconds that the receiver asked for by `Retry-After`. */
   retryAfterSeconds: number | null;
   durationMilliseconds: number;
   /** Host and port only: the rest of the address may hold credentials. */

@@ -1,6 +1,6 @@
 import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 
-/** What one postback says; frozen when it is written to the outbox. */
+/** Content of one postback; frozen when it is written to the outbox. */
 export interface Postback {
   /** Sent as `webhook-id`, the same on every retry. */
   webhookId: string;

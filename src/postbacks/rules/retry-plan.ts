@@ -2,7 +2,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** What each attempt waits after the one before it ended, the first after the postback was written. Milliseconds. */
+/** Milliseconds that each attempt waits after the one before it ended, the first after the postback was written. */
 const steps = [0, 5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 
 export const plannedAttempts = steps.length;
@@ -10,12 +10,12 @@ export const plannedAttempts = steps.length;
 /** Postbacks that failed together do not come again all at once. */
 const jitter = 0.2;
 
-/** How much longer than its step a receiver may make an attempt wait by `Retry-After`. */
+/** Multiple of its step that a receiver may make an attempt wait by `Retry-After`. */
 const maxWaitSteps = 2;
 
 /**
- * When to try again, in milliseconds since the epoch; null when the plan has come to its end. `failed` counts the
- * failed attempts of the plan, `retryAfter` is in seconds, `random` gives numbers from 0 up to 1.
+ * Moment of the next attempt, in milliseconds since the epoch; null when the plan has come to its end. `failed` counts
+ * the failed attempts of the plan, `retryAfter` is in seconds, `random` gives numbers from 0 up to 1.
  */
 export function nextAttemptAt(
   now: number,

@@ -6,7 +6,7 @@ import { migrateSqlite } from '../../kit/sqlite/migrate-sqlite.ts';
 import { isSqliteDamage, openSqlite, sqliteTransaction } from '../../kit/sqlite/open-sqlite.ts';
 
 const cacheKibibytes = 16_384;
-/** Of 4 KiB each. */
+/** Number of pages of 4 KiB. */
 const checkpointPages = 8000;
 
 export const deliveryMigrations = fileURLToPath(new URL('../../../sql/delivery', import.meta.url));

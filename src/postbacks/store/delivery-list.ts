@@ -20,10 +20,10 @@ interface Condition {
   values: string[];
 }
 
-/** So many of each site are found quicker by the site than by sorting all. */
+/** Number of a site's postbacks up to which a search by site is quicker than sorting all. */
 const fewRows = 1_000;
 
-/** What operators ask of the store. */
+/** Queries of operators. */
 export class DeliveryList {
   readonly #database: DeliveryDatabase;
 

@@ -7,7 +7,7 @@ import type { Row } from './delivery-rows.ts';
 import type { ClaimedPostback, FinishedAttempt, PassUpdate } from './queue-store.ts';
 import { dueLimit } from '../rules/retry-plan.ts';
 
-/** What a pass does to the store. Moments are milliseconds since the epoch. */
+/** Operations of a pass on the store. Moments are milliseconds since the epoch. */
 export class DeliveryQueue {
   readonly #database: DeliveryDatabase;
   readonly #order: ClickOrder;
@@ -50,7 +50,7 @@ export class DeliveryQueue {
     this.#closeCircuit = database.prepare('DELETE FROM circuit_breakers WHERE site_key = ?');
   }
 
-  /** What a pass that was killed had claimed may be claimed again. Only for the holder of the delivery lock. */
+  /** Releases what a killed pass had claimed. Only for the holder of the delivery lock. */
   freeClaimed(): void {
     this.#database.write(() => {
       // The first condition names the index; there are few unfinished ones among all.
@@ -90,12 +90,12 @@ export class DeliveryQueue {
       .map(({ site_key, due, ready }) => ({ siteKey: site_key as string, due: due as number, ready: ready as number }));
   }
 
-  /** How many are due, by site, in that order. */
+  /** Counts what is due, by site, in that order. */
   dueBySite(now: number): Map<string, number> {
     return new Map(this.due(now).map(({ siteKey, due }) => [siteKey, due]));
   }
 
-  /** Neither delivered nor dead. */
+  /** Counts postbacks that are neither delivered nor dead. */
   unfinished(): number {
     return this.#unfinished.get()?.['unfinished'] as number;
   }

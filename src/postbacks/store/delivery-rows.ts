@@ -3,7 +3,7 @@ import type { ConversionKind, DeliveryStatus } from '../../kit/vocabulary/values
 
 /** A postback as the warehouse's outbox holds it. Nothing of it changes after it was written. */
 export interface OutboxRow {
-  /** Its place in that outbox; later rows have greater ones. */
+  /** Place in that outbox; later rows have greater ones. */
   number: number;
   webhookId: string;
   conversionId: string;
@@ -18,7 +18,7 @@ export interface OutboxRow {
   enqueuedAt: Moment;
 }
 
-/** How far a postback has come. */
+/** State of a postback's delivery. */
 export interface DeliveryState extends Omit<OutboxRow, 'number'> {
   state: DeliveryStatus;
   /** All that ended, those before a revival included. */
@@ -35,18 +35,18 @@ export interface DeliveryState extends Omit<OutboxRow, 'number'> {
 /** A site with postbacks that failed and are tried again. Moments are milliseconds since the epoch. */
 export interface FailingSite {
   siteKey: string;
-  /** Neither delivered nor dead, those that were not tried yet among them. */
+  /** Number that is neither delivered nor dead, those that were not tried yet among them. */
   waiting: number;
-  /** When the first of those that failed was written. */
+  /** Moment at which the first of those that failed was written. */
   failingSince: number;
-  /** Of the newest thousand that it took; null where it took none. */
+  /** Moment of the last delivery among the newest thousand; null where there is none. */
   lastDeliveredAt: number | null;
-  /** Of the newest failed attempt at one that waits. */
+  /** Error of the newest failed attempt at one that waits. */
   lastError: string;
   lastStatus: number | null;
 }
 
-/** One request that was sent, or refused before it was. */
+/** Request that was sent, or refused before it was. */
 export function failingSiteOf(row: Readonly<Record<string, unknown>>): FailingSite {
   return {
     siteKey: row['site_key'] as string,
@@ -98,7 +98,7 @@ export function deliveryStateOf(row: Row): DeliveryState {
   };
 }
 
-/** Of attempts joined with their postback's `webhook_id`. */
+/** Columns of attempts joined with their postback's `webhook_id`. */
 export function attemptRecordOf(row: Row): AttemptRecord {
   return {
     webhookId: row['webhook_id'] as string,

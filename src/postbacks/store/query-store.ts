@@ -69,9 +69,9 @@ export interface FailedPostbacks {
 export interface DeliveryFilter {
   site?: string | undefined;
   state?: DeliveryStatus | undefined;
-  /** Those whose event occurred then or later. */
+  /** Moment: only those whose event occurred then or later. */
   since?: Moment | undefined;
-  /** Those whose event occurred before. */
+  /** Moment: only those whose event occurred before. */
   until?: Moment | undefined;
   /** Webhook or conversion ids, any of them. */
   ids?: readonly string[] | undefined;

@@ -51,7 +51,7 @@ export interface TakenSite {
   circuit: OpenCircuit | undefined;
 }
 
-/** One transaction of a pass: attempts that have ended since the last one, and postbacks to claim. */
+/** Transaction of a pass: attempts that have ended since the last one, and postbacks to claim. */
 export interface PassUpdate {
   finished: FinishedAttempt[];
   /** Postbacks that were claimed and not sent. */

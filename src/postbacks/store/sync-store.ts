@@ -22,8 +22,8 @@ export interface DeliveryChanges {
   postbacks: DeliveryState[];
   attempts: AttemptRecord[];
   /**
-   * Where the next call goes on; what was asked for itself when nothing has changed since, and less where the store is
-   * an older copy of itself, come back from a backup or a replica.
+   * Position at which the next call goes on; what was asked for itself when nothing has changed since, and less where
+   * the store is an older copy of itself, come back from a backup or a replica.
    */
   upTo: number;
 }

@@ -17,7 +17,7 @@ function saying(name: string, rule: string) {
   };
 }
 
-/** Any text. */
+/** Text of any kind. */
 export function text(name: string, description: string) {
   return z
     .string(saying(name, `${name} is any text`))
@@ -43,7 +43,7 @@ export function integer(name: string, description: string, otherwise: number, fr
     .optional();
 }
 
-/** One word of a list, in exactly that spelling. */
+/** Word of a list, in exactly that spelling. */
 export function choice<const Words extends readonly string[]>(
   name: string,
   description: string,

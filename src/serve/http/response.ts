@@ -10,7 +10,7 @@ export interface PiecedBody {
   readonly length: number;
   readonly source: Buffer;
   whole(): Buffer;
-  /** Each is valid until the next is asked for. */
+  /** Parts, each valid until the next is asked for. */
   pieces(): Iterable<Buffer>;
 }
 

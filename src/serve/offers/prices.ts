@@ -41,17 +41,17 @@ export class Prices {
     );
   }
 
-  /** As a JSON number. */
+  /** Price as a JSON number. */
   payoutText(index: number): string {
     return (this.#payoutTexts[index] ??= this.#textOf(this.#offer(index).grossPayout));
   }
 
-  /** As a JSON number, of any size: one click may have any number of conversions. */
+  /** Amount as a JSON number, of any size: one click may have any number of conversions. */
   epcText(index: number): string {
     return (this.#epcTexts[index] ??= this.#textOf(this.#offer(index).grossEpc));
   }
 
-  /** As JSON numbers, in the order of the offer's milestones. */
+  /** Prices as JSON numbers, in the order of the offer's milestones. */
   eventPayoutTexts(index: number): readonly string[] {
     return (this.#eventPayoutTexts[index] ??= this.#offer(index).grossEventPayouts.map((gross) => this.#textOf(gross)));
   }

@@ -13,7 +13,9 @@ export type Slot = 'payout' | 'epc' | 'link' | 'updatedAt' | 'rank' | number;
 /** JSON text, or a slot for something of the site or the page. */
 export type TemplatePart = string | { readonly slot: Slot };
 
-/** One way of writing an offer. What is the same for all sites is kept as text, the rest is filled in for each. */
+/**
+ * Way of writing an offer. Parts that are the same for all sites are kept as text, the others are filled in for each.
+ */
 export interface Template {
   /** Unique among the templates. */
   readonly name: string;

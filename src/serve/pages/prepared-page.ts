@@ -39,7 +39,7 @@ export interface PageBody<Bytes extends Body = Buffer> {
   tag: string;
 }
 
-/** One form of a page: plain, or compressed. */
+/** Form of a page: plain, or compressed. */
 interface Form {
   etag: string;
   whole: HttpResponse | Promise<HttpResponse> | undefined;
@@ -80,7 +80,7 @@ export class PreparedPage {
   }
 
   /**
-   * What a request with these headers gets: the page in the form that it asks for, or a 304 where it has that already.
+   * Answer to a request with these headers: the page in the form that it asks for, or a 304 where it has that already.
    */
   respond(request: IncomingHttpHeaders): HttpResponse | Promise<HttpResponse> {
     const coding = chooseCoding(request['accept-encoding'], this.#body.length);

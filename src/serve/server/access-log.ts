@@ -6,8 +6,8 @@ import type { Metrics } from '../../kit/metrics/metrics.ts';
 const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * One log line per request, and counts of them for `/metrics`, by route: there are few routes, and no label comes from
- * a client.
+ * Writes one log line per request, and counts them for `/metrics`, by route: there are few routes, and no label comes
+ * from a client.
  */
 export class AccessLog {
   readonly #log: Logger;

@@ -42,7 +42,7 @@ const pageIn = (folder: string) => `<!doctype html>
 </html>
 `;
 
-/** Nothing but our own files and answers; `data:` is for the icons within the style sheet. */
+/** Policy of the page: only our own files and answers; `data:` is for the icons within the style sheet. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -10,7 +10,7 @@ const field = z.union([z.string(), z.strictObject({ value: z.json() })], {
   error: 'is the place of the field in a record, or {"value": …} for the same in all records',
 });
 
-/** Our fields by their places in a record. */
+/** Places in a record, by our fields. */
 export const fieldMapSchema = z
   .partialRecord(z.enum(landingFieldNames), field)
   .refine((fields) => fields.external_id !== undefined, {

@@ -1,7 +1,7 @@
 import { OverlongAnswerError } from '../../kit/guard/bounded-answers.ts';
 
 /**
- * What went wrong with a bucket, in words for an operator.
+ * Kinds of what goes wrong with a bucket.
  * - `moved`: the object is not the listed one any more
  * - `archived`: it has to be restored first
  * - `object`: the store does not give it, others may come
@@ -82,8 +82,8 @@ export function summaryOf(error: unknown): string {
 const passingNames = ['SlowDown', 'Throttling', 'ThrottlingException', 'RequestTimeout', 'RequestTimeTooSkewed'];
 
 /**
- * Whether another try may help: no answer, a store that is busy, or a clock that the client has just set right for
- * itself.
+ * Returns whether another try may help: no answer, a store that is busy, or a clock that the client has just set right
+ * for itself.
  */
 export function isPassing(error: unknown): boolean {
   if (error instanceof BucketError || error instanceof OverlongAnswerError) return false;
@@ -94,7 +94,7 @@ export function isPassing(error: unknown): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** What the store says of when to come again. */
+/** Header in which the store says when to come again. */
 export function retryAfter(error: unknown): string | undefined {
   return (error as ClientError).$response?.headers?.['retry-after'];
 }

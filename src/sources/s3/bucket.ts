@@ -7,7 +7,7 @@ import { BucketError, bucketError } from './bucket-error.ts';
 import type { ListedObject } from './listed-object.ts';
 import { withTries, type Asking } from './tries.ts';
 
-/** How a bucket is reached. */
+/** Settings by which a bucket is reached. */
 export interface BucketAccess {
   settings: S3Settings;
   /** The store's address; undefined for AWS's own. */
@@ -19,13 +19,13 @@ export interface BucketAccess {
 
 export interface ListPage {
   objects: ListedObject[];
-  /** For the next page; undefined after the last one. */
+  /** Token of the next page; undefined after the last one. */
   next: string | undefined;
 }
 
 const pageKeys = 1000;
 const connectMilliseconds = 10_000;
-/** Until an answer begins. */
+/** Time until an answer begins. */
 const answerMilliseconds = 60_000;
 
 /** A bucket of a store that speaks S3, by the official client, which is loaded only here. Errors are `BucketError`s. */

@@ -4,13 +4,13 @@ import { leftOutFor } from './listed-object.ts';
 import type { TakenObjects } from './taken-objects.ts';
 import type { Asking } from './tries.ts';
 
-/** What the first page of each list shows. */
+/** Counts of the first page of each list. */
 export interface BucketCheck {
   /** Objects in all; null where there are more pages. */
   total: number | null;
   /** Objects on the pages that would be taken, new or not. */
   records: number;
-  /** Those of them that were not taken yet. */
+  /** Number of them that were not taken yet. */
   new_records: number;
   /** The first new keys. */
   first: string | null;

@@ -16,11 +16,11 @@ const silenceMilliseconds = 60_000;
 export interface ObjectPart {
   /** Absolute, while it is not whole. */
   file: string;
-  /** Of the whole one, relative to the landing folder: what its progress is noted under. */
+  /** Path of the whole file, relative to the landing folder: what its progress is noted under. */
   path: string;
 }
 
-/** What an object is fetched with. */
+/** Parts that fetching an object needs. */
 export interface FetchingObjects extends Asking {
   bucket: Bucket;
   taken: TakenObjects;

@@ -5,7 +5,7 @@ import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 /** An object as a page of the list has it. */
 export interface ListedObject {
   key: string;
-  /** As the list writes it, quotes included: what the store compares by `If-Match`. */
+  /** Tag as the list writes it, quotes included: the store compares it by `If-Match`. */
   etag: string;
   bytes: number;
   /** Milliseconds since the epoch. */
@@ -13,14 +13,17 @@ export interface ListedObject {
   storageClass: string;
 }
 
-/** Why an object is left out, and counted. `moved` and `next_pull` are found out later than here. */
+/** Reasons why an object is left out, and counted. `moved` and `next_pull` are found out later than here. */
 export type LeftOut = 'folder' | 'empty' | 'unfinished' | 'unread_ending' | 'archived' | 'moved' | 'next_pull';
 
-/** These have to be restored before they can be read; others, such as GLACIER_IR, are read like any. */
+/**
+ * Storage classes whose objects have to be restored before they can be read; others, such as GLACIER_IR, are read like
+ * any.
+ */
 const archives = ['GLACIER', 'DEEP_ARCHIVE'];
 const readableLength = 80;
 
-/** Why an object is none that landing reads; undefined where it is one. `prefix`: that under which it was listed. */
+/** Reason why landing does not read an object; undefined where it does. `prefix`: the one under which it was listed. */
 export function leftOutFor({ key, bytes, storageClass }: ListedObject, prefix: string): LeftOut | undefined {
   if (key.endsWith('/')) return 'folder';
   // As landing itself passes over such files and folders.

@@ -11,9 +11,9 @@ import { landingName, leftOutFor, type LeftOut, type ListedObject } from './list
 import type { ObjectList, TakenObject, TakenObjects } from './taken-objects.ts';
 import type { Asking } from './tries.ts';
 
-/** What a pull of a bucket came to so far. */
+/** Result of a bucket's pull so far. */
 export interface ObjectsPull {
-  /** Of the lists. */
+  /** Pages of the lists. */
   pages: number;
   /** Objects that have become landing files. */
   taken: number;
@@ -32,7 +32,7 @@ export interface ObjectsRequest extends BucketAccess {
   onPage: (pull: ObjectsPull) => void;
 }
 
-/** One pull fetches so much at most; the rest comes with the next. */
+/** Most bytes that one pull fetches; the rest comes with the next. */
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
 const objectsAtOnce = 4;
 /** Where a store says for so many pages that there is more, and names none of it, there is no end. */
@@ -52,13 +52,13 @@ export async function pullObjects(request: ObjectsRequest, asking: Asking, maxBy
   pull.throwFaults();
 }
 
-/** What a pull fetches of an object. */
+/** Object to fetch, and the files that it is written to. */
 interface Piece {
   object: ListedObject;
   /** The landing file that it becomes. */
   file: string;
   part: ObjectPart;
-  /** Whether the landing file is there already. */
+  /** True where the landing file is there already. */
   landed: boolean;
   /** Bytes of the object: from the first to before the second. */
   from: number;
@@ -158,7 +158,7 @@ class BucketPull {
     this.#asking.signal.throwIfAborted();
   }
 
-  /** What there is room for, in the list's order: the objects that come first do not wait for the others. */
+  /** Objects for which there is room, in the list's order: the first ones do not wait for the others. */
   async #piecesOf(
     objects: readonly ListedObject[],
     kind: LandingKind,
@@ -216,7 +216,7 @@ class BucketPull {
     }
   }
 
-  /** How much of a part is there for certain. */
+  /** Bytes of a part that are there for certain. */
   async #heldOf({ file, path }: ObjectPart): Promise<number> {
     const { taken } = this.#request;
     const synced = taken.syncedBytes(path);
@@ -225,7 +225,7 @@ class BucketPull {
     return 0;
   }
 
-  /** Whether the others go on although this object did not come. */
+  /** Returns whether the others go on although this object did not come. */
   #passOver(error: BucketError): boolean {
     if (error.fault === 'moved' || error.fault === 'archived') {
       this.#leaveOut(error.fault);
@@ -254,7 +254,7 @@ class BucketPull {
     return new Set(names.filter((name) => /^\d{8}T\d{6}Z-.+-[0-9a-f]{16}\.[a-z.]+\.part$/.test(name)));
   }
 
-  /** Those of objects that the list has no more. */
+  /** Removes parts of objects that the list has no more. */
   async #removeParts(kind: LandingKind, names: ReadonlySet<string>): Promise<void> {
     const { landing, taken, effects } = this.#request;
     for (const name of names) {

@@ -5,7 +5,7 @@ import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import { hasPullDatabase, openPullDatabase } from '../pull-database.ts';
 import type { ListedObject } from './listed-object.ts';
 
-/** One list of one source's bucket. */
+/** List of one source's bucket. */
 export interface ObjectList {
   source: string;
   bucket: string;
@@ -20,8 +20,8 @@ export interface TakenObject {
 }
 
 /**
- * Which objects were taken, beside the ledger of pulls, and how much of unfinished ones is on the disk for certain.
- * Landing files may be archived once they were read, so the folder does not tell it.
+ * Record of the objects that were taken, beside the ledger of pulls, and of how much of unfinished ones is on the disk
+ * for certain. The landing folder does not show it: landing files may be archived once they were read.
  */
 export class TakenObjects implements Disposable {
   readonly #database: DatabaseSync;
@@ -30,12 +30,12 @@ export class TakenObjects implements Disposable {
     this.#database = openPullDatabase(data);
   }
 
-  /** For those who only ask; undefined where nothing has ever been pulled. */
+  /** Opens the record for reading only; undefined where nothing has ever been pulled. */
   static existing(data: DataDirectory): TakenObjects | undefined {
     return hasPullDatabase(data) ? new TakenObjects(data) : undefined;
   }
 
-  /** Those of a page that were not taken yet, or are others under their keys than what was. */
+  /** Lists the objects of a page that were not taken yet, or are others under their keys than what was. */
   newOf({ source, bucket, kind }: ObjectList, page: readonly ListedObject[]): ListedObject[] {
     const rows = this.#database
       .prepare(
@@ -59,7 +59,7 @@ export class TakenObjects implements Disposable {
     });
   }
 
-  /** So many bytes of the file's part are on the disk, whatever happens to the machine. */
+  /** Returns how many bytes of the file's part are on the disk, whatever happens to the machine. */
   syncedBytes(path: string): number {
     const row = this.#database.prepare('SELECT synced_bytes FROM s3_parts WHERE path = ?').get(path);
     return row === undefined ? 0 : Number(row['synced_bytes']);

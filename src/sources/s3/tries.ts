@@ -2,7 +2,7 @@ import type { PullClock } from '../http/budget.ts';
 import { requestedWait, waitAfter } from '../http/retry-waits.ts';
 import { isPassing, retryAfter, summaryOf } from './bucket-error.ts';
 
-/** What asking again takes. */
+/** Parts that asking again needs. */
 export interface Asking {
   clock: PullClock;
   signal: AbortSignal;

@@ -25,7 +25,7 @@ export interface ClickAnswer {
   status: number;
   /** The address of a 302. */
   location?: string;
-  /** For people; says nothing of who clicked. */
+  /** Text for people; says nothing of who clicked. */
   message?: string;
   /** Seconds after which another try may fare better. */
   retryAfter?: number;

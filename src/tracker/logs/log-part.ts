@@ -98,7 +98,7 @@ export class LogFolder {
   }
 }
 
-/** One file of a log, called `.part` until nothing more is written to it. */
+/** File of a log, called `.part` until nothing more is written to it. */
 export class LogPart {
   readonly openedAt: number;
   readonly #folder: LogFolder;

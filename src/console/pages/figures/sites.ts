@@ -11,7 +11,7 @@ import { rangeForm, timeRangeOf } from '../time-range.ts';
 type SiteRow = ConsoleRow<'sites'>;
 
 const notInFile = 'sites.json lacks this site';
-/** Nobody compares more small charts; the table has all sites. */
+/** Limit of small charts: people do not compare more. The table has all sites. */
 const maxCharts = 24;
 
 function columnsOf(yesterday: string): readonly Column<SiteRow>[] {

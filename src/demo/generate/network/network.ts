@@ -14,7 +14,7 @@ export interface NetworkOffer {
   momentum: number;
 }
 
-/** Everything but the traffic: who advertises, who publishes, and how popular each of them is. */
+/** Network without its traffic: who advertises, who publishes, and how popular each of them is. */
 export interface Network {
   seed: number;
   offers: NetworkOffer[];

@@ -14,7 +14,7 @@ import { swapPointer, type Content, type Pointer } from '../pointer.ts';
 import { blocksOf, readBlock } from './database-blocks.ts';
 import { stateAfterSwap, writeSyncState, type StateContents, type SyncState } from './sync-state.ts';
 
-/** What of the state has to be known while it is open: files that it names, and its last run. */
+/** Parts of the state that are read while it is open: files that it names, and its last run. */
 export interface StateNames {
   files: Pick<NamedFile, 'path' | 'sha256' | 'bytes'>[];
   runId: number;
@@ -31,7 +31,7 @@ export interface PublishingRun {
   snapshotsKept: number;
 }
 
-/** Something to be written, and how to come by its bytes. */
+/** Object to write, and how to get its bytes. */
 interface Wanted {
   content: Content;
   bytes: () => Promise<Buffer | { path: string; bytes: number }>;

@@ -10,7 +10,7 @@ const leastAgeMilliseconds = 24 * 3600 * 1000;
 
 export interface Sweep {
   removed: number;
-  /** What the pointer leads to and storage does not have, or not whole: somebody else removed it. */
+  /** Objects that the pointer leads to and storage lacks, or has only in part: somebody else removed them. */
   missing: Set<string>;
 }
 
@@ -38,7 +38,7 @@ export async function sweepStorage(store: ObjectStore, logger: Logger, now: numb
   return { removed: leaving.length, missing };
 }
 
-/** Everything that the pointer leads to, by key; undefined where there is none. */
+/** Objects that the pointer leads to, by key; undefined where there is none. */
 async function namedContents(store: ObjectStore): Promise<Map<string, Content> | undefined> {
   const stored = await readPointer(store);
   if (stored === undefined) return undefined;

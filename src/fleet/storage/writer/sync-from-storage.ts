@@ -51,7 +51,9 @@ function assertMayGiveWay({ data, store }: StorageSync, memory: SyncState | unde
   );
 }
 
-/** Whether this machine may write there at all: before it waits for its turn. Throws `UsageError`, `StorageError`. */
+/**
+ * Checks that this machine may write there at all, before it waits for its turn. Throws `UsageError`, `StorageError`.
+ */
 export async function assertFitStorage(sync: StorageSync): Promise<void> {
   await proveConditionalWrites(sync.store);
   const memory = readSyncState(sync.data, sync.store.url);

@@ -7,7 +7,7 @@ import { StorageError, type ObjectStore } from '../object-store.ts';
 import { contentSchema, type Content, type Pointer, type StoredPointer } from '../pointer.ts';
 import { isWithin } from '../within.ts';
 
-/** What a state is made of: blocks of the database's file, and files of the warehouse by their path in it. */
+/** Parts of a state: blocks of the database's file, and files of the warehouse by their path in it. */
 const stateContentsSchema = z.object({
   blocks: z.array(contentSchema),
   files: z.record(z.string().refine(isWithin, 'leads out of the warehouse'), contentSchema),
@@ -29,7 +29,7 @@ export interface SyncState {
   url: string;
   /** Null while nothing of ours is known to be there. */
   stored: StoredPointer | null;
-  /** What `stored` and its snapshots name: it is not written again. */
+  /** Objects that `stored` and its snapshots name: they are not written again. */
   known: { state: StateContents; digests: string[] };
   /** A state was here before storage had any, and is in none yet: it never gives way to another machine's. */
   ownState?: true;
@@ -60,7 +60,7 @@ export async function writeSyncState(
   await replaceFile(storageMemory, `${JSON.stringify(memory)}\n`, 'storage memory', files);
 }
 
-/** What is remembered once a swap is done. */
+/** State to remember once a swap is done. */
 export function stateAfterSwap(
   { url, stored: before, ownState, brought }: SyncState,
   stored: StoredPointer,

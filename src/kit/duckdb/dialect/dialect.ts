@@ -54,7 +54,7 @@ class DuckDBQueryCompiler extends PostgresQueryCompiler {
 }
 
 class DuckDBAdapter extends DialectAdapterBase {
-  /** There is one connection, so Kysely queues its queries. */
+  /** Makes Kysely queue its queries: there is one connection. */
   override get supportsMultipleConnections(): boolean {
     return false;
   }

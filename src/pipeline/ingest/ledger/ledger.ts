@@ -30,9 +30,7 @@ export const maxUnknownFieldsCounted = 100_000;
 /** A longer name of a field is cut. */
 export const maxFieldNameCharacters = 100;
 
-/**
- * Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not.
- */
+/** Reason of a quarantine that ends once the file is touched: its bytes may be fine, and the memory was not. */
 export const endedARun = 'ended_a_run';
 
 /**

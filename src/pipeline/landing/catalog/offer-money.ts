@@ -3,7 +3,7 @@ import { convertMoney, moneyText, parseMoney, sumMoney, type Micros } from '../.
 import { isJsonObject, parseJson, type JsonValue } from '../../../kit/text/json-text.ts';
 import { RecordFields, RecordReject } from './record-fields.ts';
 
-/** How amounts in other currencies than USD are read. */
+/** Settings by which amounts in other currencies than USD are read. */
 export interface CurrencyReading {
   /** USD for one unit of a currency, by ISO 4217 code, as decimal text. */
   currencyRates: Record<string, string>;
@@ -13,7 +13,7 @@ export interface CurrencyReading {
 
 const eventFields = new Set(['event_id', 'description', 'payout']);
 
-/** What an offer pays: its payout and its milestones, in USD. Throws `RecordReject`: money is never guessed. */
+/** Reads an offer's payout and milestones, in USD. Throws `RecordReject`: money is never guessed. */
 export function readOfferMoney(
   fields: RecordFields,
   reading: CurrencyReading,

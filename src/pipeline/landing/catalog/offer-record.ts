@@ -131,9 +131,7 @@ function readCategories(fields: RecordFields): string[] {
   return [...categories];
 }
 
-/**
- * What is not understood is dropped. If nothing is left of a list the record is refused: empty would mean worldwide.
- */
+/** Drops what is not understood. If nothing is left of a list the record is refused: empty would mean worldwide. */
 function readCountries(fields: RecordFields): string[] {
   const meanings = understood(fields, 'countries', readCountry);
   return meanings.includes('all') ? [] : [...new Set(meanings)].toSorted();
@@ -179,7 +177,7 @@ function isPicture(text: string): boolean {
   return !/^([a-z][a-z0-9+.-]*:|\/\/)|\p{Cc}|(^|[/\\])\.\.([/\\]|$)/iu.test(text);
 }
 
-/** Which offer a broken record was about, where its text says so beyond doubt. */
+/** Finds the offer that a broken record was about, where its text says so beyond doubt. */
 function externalIdIn(raw: string): string | null {
   const written = [...raw.matchAll(/"external_id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+(?=\s*[,}]))/g)].map(
     ([, value]) => value as string,

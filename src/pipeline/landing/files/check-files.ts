@@ -24,7 +24,7 @@ export interface CheckedLanding {
   broken: { file: CheckedFile; reason: string; detail: string }[];
   /** Changed while we read them, or could not be opened (`unreadable`: why); the next run looks again. */
   unstable: (LandingFile & { unreadable?: string })[];
-  /** Their last line has no end, and they were changed lately; a later run looks again. */
+  /** Files whose last line has no end and that were changed lately; a later run looks again. */
   unfinished: LandingFile[];
 }
 
@@ -108,18 +108,18 @@ class CheckWorker {
   }
 }
 
-/** What reading a file's bytes once has shown. */
+/** Facts that one reading of a file's bytes has shown. */
 export interface FileCheck extends FileLines {
   /** SHA-256 of the bytes as they lie in the landing folder. */
   sha256: string;
-  /** Why the file as a whole cannot be read. */
+  /** Reason why the file as a whole cannot be read. */
   problem?: FileProblem;
   /**
    * The file changed under our hands, or went, or could not be opened: what we saw may never have existed as a whole.
    * Look again at the next run.
    */
   unstable: boolean;
-  /** Why it could not be opened, where it is there. */
+  /** Reason why it could not be opened, where it is there. */
   unreadable?: string;
   /** A CSV file whose last line has no end, and that was changed lately: its writer may not be done. */
   unfinished: boolean;

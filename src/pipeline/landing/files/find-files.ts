@@ -87,8 +87,7 @@ async function walk(
 }
 
 /**
- * Where a path that may be a link leads to; undefined, and listed as ignored, where that is outside of the landing
- * folder.
+ * Resolves a path that may be a link; undefined, and listed as ignored, where that is outside of the landing folder.
  */
 async function followed(root: string, path: string, scan: LandingScan): Promise<string | undefined> {
   const target = await realpath(join(root, path)).catch(nothingIfGone);
@@ -118,7 +117,7 @@ function aboutFile(path: string, onError: OnError = nothingIfGone): BigIntStats 
 
 type OnError = (error: NodeJS.ErrnoException) => undefined;
 
-/** What we are not let into is listed as ignored, since it must not hold up the rest. */
+/** Lists a path without permission as ignored, since it must not hold up the rest. */
 function ignoredIfClosed(path: string, scan: LandingScan): OnError {
   return (error) => {
     if (error.code !== 'EACCES' && error.code !== 'EPERM') return nothingIfGone(error);

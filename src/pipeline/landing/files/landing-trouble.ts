@@ -23,8 +23,9 @@ export function knownFiles(now: string): string {
 const nearlyAll = 0.9;
 
 /**
- * Why nothing would come in though all is well: the folder is gone, or is none of ours. Undefined where it is as it
- * should be. Files that were archived are no trouble as long as a newest export is there. `found`: what a scan lists.
+ * Reason why nothing would come in though no file is wrong: the folder is gone, or is none of ours. Undefined where it
+ * is as it should be. Files that were archived are no trouble as long as a newest export is there. `found`: what a scan
+ * lists.
  */
 export function landingTrouble(
   landing: string,

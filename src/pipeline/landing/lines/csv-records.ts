@@ -173,14 +173,14 @@ export class CsvRecords {
 
 const nothing = Buffer.from('null');
 
-/** How the characters are written in JSON that cannot stand there by themselves. */
+/** Escapes of the characters that JSON strings cannot hold by themselves. */
 const escapes: readonly (Buffer | undefined)[] = Array.from({ length: backslash + 1 }, (_, byte) =>
   byte < 0x20 || byte === quote || byte === backslash
     ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1))
     : undefined,
 );
 
-/** Where characters end that stand for themselves: the index of the next one that does not, or the chunk's end. */
+/** Finds the next character that is not plain text: its index, or the chunk's end. */
 function endOfText(chunk: Buffer, start: number, isQuoted: boolean): number {
   let at = start;
   for (; at < chunk.length; at++) {

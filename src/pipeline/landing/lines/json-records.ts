@@ -1,7 +1,7 @@
 import { maxLineBytes, type FileProblem } from '../landing-file.ts';
 import type { LineFile } from './line-file.ts';
 
-/** What may come next in a JSON text. */
+/** Kinds of what may come next in a JSON text. */
 const state = {
   value: 0,
   valueOrEnd: 1,
@@ -28,7 +28,7 @@ const literals: Record<number, Buffer> = {
   0x66: Buffer.from('false'),
   0x6e: Buffer.from('null'),
 };
-/** What may stand behind a backslash, but for `u`. */
+/** Characters that may follow a backslash, but for `u`. */
 const escaped = Buffer.from('"\\/bfnrt');
 const [anArray, anObject] = [1, 0];
 
@@ -40,7 +40,7 @@ const [anArray, anObject] = [1, 0];
 export class JsonRecords {
   readonly #lines: LineFile;
   #state: number = state.value;
-  /** For each open bracket whether it is an array's. */
+  /** Open brackets, each true where it is an array's. */
   #open = Buffer.alloc(64);
   #depth = 0;
   #isKey = false;
@@ -49,7 +49,7 @@ export class JsonRecords {
   #place = 0;
   #begun = false;
   #arrays = 0;
-  /** How deep the array of records is; 0 outside of it. */
+  /** Depth of the array of records; 0 outside of it. */
   #recordsDepth = 0;
   #inRecord = false;
   #position = 0;
@@ -252,8 +252,8 @@ export class JsonRecords {
 const tooLong: FileProblem = { reason: 'line_too_long', detail: `a record has more than ${maxLineBytes} bytes` };
 
 /**
- * Where text goes on in a string without an escape: the index of the next quote, backslash or control character, or the
- * chunk's end.
+ * Finds the end of a string's plain text: the index of the next quote, backslash or control character, or the chunk's
+ * end.
  */
 function endOfPlainText(chunk: Buffer, start: number): number {
   let at = start;

@@ -23,7 +23,7 @@ export class LineFile {
   readonly #buffer = Buffer.allocUnsafe(flushBytes);
   #used = 0;
   #written = 0;
-  /** Where the open line began, counted from the file's first byte. */
+  /** Offset at which the open line began, counted from the file's first byte. */
   #lineStart = 0;
 
   constructor(path: string, limit = Infinity) {

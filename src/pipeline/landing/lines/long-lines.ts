@@ -2,7 +2,7 @@ import { LineFile } from './line-file.ts';
 import { maxLineBytes, longLineBytes, type FileLines } from '../landing-file.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 
-/** What is read at once of long lines; the longest one that we take has room in it. */
+/** Bytes of long lines that are read at once; the longest line that we take has room in them. */
 const bytesAtOnce = 2 * maxLineBytes;
 
 /**

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, quoted, quotedPath } from '../../../kit/text/sql-text.ts';
 
-/** What a file may say. */
+/** Columns that a file may have. */
 export interface KnownColumns {
   /** Columns without which a file with a header is not what its folder says. */
   required: readonly string[];

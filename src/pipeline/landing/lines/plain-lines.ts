@@ -1,7 +1,7 @@
 import type { LineFile } from './line-file.ts';
 import { isPlain } from './text-check.ts';
 
-/** What a line that holds the character at which the line reader cuts shows in its place: a picture of it. */
+/** Picture of the character at which the line reader cuts, shown in its place. */
 const lineCutShown = Buffer.from('\u2401').toString('latin1');
 
 /** Copies lines, chunk by chunk, with every line end as `\n` and without what the line reader cuts at. */

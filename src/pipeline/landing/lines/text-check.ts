@@ -7,7 +7,7 @@ import { type LandingFormat } from '../../../kit/vocabulary/landing-formats.ts';
  * chunk, which its reader may overwrite.
  */
 export class TextCheck {
-  /** There is no byte order mark, and no character that the line reader stumbles over. */
+  /** True without a byte order mark and without a character that the line reader stumbles over. */
   isPlain = true;
   /** Bytes of the longest line, exact where it is a long one. */
   longestLine = 0;
@@ -45,7 +45,7 @@ export class TextCheck {
     this.#validUtf8 &&= isUtf8(whole.subarray(0, end));
   }
 
-  /** What no byte that is still to come can make good. */
+  /** Problem that no later byte can mend. */
   get problemSoFar(): FileProblem | undefined {
     if (this.longestLine <= maxLineBytes) return undefined;
     return {
@@ -89,12 +89,12 @@ export class TextCheck {
  */
 const lineCut = 0x01;
 
-/** Whether lines have what the line reader stumbles over: it counts `\r\n` as two lines. */
+/** Returns whether lines have what the line reader stumbles over: it counts `\r\n` as two lines. */
 export function isPlain(chunk: Buffer): boolean {
   return !chunk.includes(0x0d) && !chunk.includes(lineCut);
 }
 
-/** How many bytes at the end belong to a character that the next chunk completes. */
+/** Counts the bytes at the end that belong to a character that the next chunk completes. */
 function bytesOfCutCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

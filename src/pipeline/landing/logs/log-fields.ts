@@ -11,13 +11,13 @@ export interface LogFault {
   neverOfPlain?: boolean;
 }
 
-/** What a field holds, for engines that have rules of their own for its good values. */
+/** Kind of a field's value, for engines that have rules of their own for its good values. */
 export type LogFieldType =
   'identifier' | 'offer number' | 'name' | 'time' | 'country' | 'device' | 'conversion kind' | 'payout' | 'text';
 
 /**
- * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`,
- * the line, `record`, the same with its half surrogates replaced, and `is_plain`, whether it is known to be plain JSON;
+ * Field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`, the
+ * line, `record`, the same with its half surrogates replaced, and `is_plain`, whether it is known to be plain JSON;
  * `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
  */
 export interface LogField {
@@ -38,7 +38,7 @@ export interface LogSchema {
   fields: LogField[];
   /** Moment of the event, which decides its day. */
   time: string;
-  /** What makes an event one. */
+  /** Columns that identify an event. */
   key: string[];
   /** Fields without which a file with a header cannot be this log. */
   required: string[];
@@ -199,7 +199,7 @@ function notAName(name: string): LogFault {
   return { when, reason: `bad_${name}`, neverOfPlain: true };
 }
 
-/** What has a NUL is no text: neither addresses nor arguments of programs can hold one. */
+/** Field of text, which has no NUL: neither addresses nor arguments of programs can hold one. */
 function textField(name: string): LogField {
   const value = `CASE WHEN is_plain OR NOT contains(${name}, chr(0)) THEN ${name} END`;
   return { name, type: 'text', value, faults: [], dropped: hasNoValue(name) };

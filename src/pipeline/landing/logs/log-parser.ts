@@ -169,7 +169,8 @@ function hasUnknownField({ fields }: LogSchema): string {
 }
 
 /**
- * What DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside strings.
+ * Forms that DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside
+ * strings.
  */
 const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
 

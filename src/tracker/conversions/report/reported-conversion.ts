@@ -39,7 +39,7 @@ const printableAscii = /^[\x20-\x7e]{1,128}$/;
 const maxEventId = 256;
 const maxReason = 500;
 
-/** Our own statuses, and the names that most networks have for them. */
+/** Statuses of ours, and the names that most networks have for them. */
 const commonStatuses: Record<string, StatusMeaning> = {
   credit: 'credit',
   approved: 'credit',
