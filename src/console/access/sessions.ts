@@ -1,7 +1,7 @@
 import { secretDigest, newToken, type ConsoleUser } from './users.ts';
 
 export const sessionMilliseconds = 12 * 3_600_000;
-/** Far more than people: a script that signs in again and again must not fill the memory. */
+/** Limit far above the number of people: a script that signs in again and again must not fill the memory. */
 const maxSessions = 1000;
 
 interface Session extends ConsoleUser {

@@ -17,7 +17,7 @@ export interface ProcessEnd {
   signal: NodeJS.Signals | null;
 }
 
-/** A command ends after its current step. One that takes longer is killed, as the schedule does. */
+/** Time for a command to end after its current step; then it is killed, as by the schedule. */
 const endingMilliseconds = 30_000;
 
 /** Starts a command without a shell. */
@@ -62,7 +62,7 @@ export interface CommandAnswer extends ProcessEnd {
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxLogCharacters = 64 * 1024;
 
-/** Runs a command to its end, or until the signal or its time says that this is enough. */
+/** Runs a command to its end; kills it when the signal aborts or its time is over. */
 export async function askCommand(
   launcher: Launcher,
   own: readonly string[],

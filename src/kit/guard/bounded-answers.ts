@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 
-/** A page of a thousand keys of a thousand encoded characters has 3.5 MB and 30,000 marks. */
+/** A page of a thousand keys of a thousand encoded characters has 3.5 MB and 30,000 tags and attributes. */
 const maxMebibytes = 8;
 const maxMarks = 200_000;
 const maxDepth = 64;
@@ -62,8 +62,8 @@ class XmlBounds {
       if (this.#before === open && byte !== bang && byte !== question) this.#depth += byte === slash ? -1 : 1;
       if (this.#before === slash && byte === close) this.#depth--;
       this.#before = byte;
-      if (this.#depth > maxDepth) this.excess = `more than ${maxDepth} elements within one another`;
-      if (this.#marks > maxMarks) this.excess = `more than ${maxMarks} marks of XML`;
+      if (this.#depth > maxDepth) this.excess = `more than ${maxDepth} nested elements`;
+      if (this.#marks > maxMarks) this.excess = `more than ${maxMarks} tags and attributes`;
     }
   }
 }

@@ -12,8 +12,8 @@ export function isLoopbackHost(host: string): boolean {
 const proxyHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'];
 
 /**
- * Returns whether a request was made on this machine, and not by a proxy on it that says so: a proxy may ask for
- * anybody.
+ * Returns whether a request was made on this machine, and not by a proxy on it that names itself: a proxy may ask
+ * for anybody.
  */
 export function isFromThisMachine(headers: IncomingHttpHeaders, remoteAddress: string | undefined): boolean {
   return isLoopbackAddress(remoteAddress) && proxyHeaders.every((name) => headers[name] === undefined);

@@ -11,13 +11,13 @@ import type { BrokenFile, OpenedLog } from './logs/ingest-log.ts';
 import { openLogBatch } from './engine/log-batch.ts';
 import type { NewFile, LedgerRow } from './ledger/read-again.ts';
 
-/** Landing files whose bytes do not count yet, or say something else by now. */
+/** Landing files that are not loaded yet, or that give other rows under the present settings. */
 export interface NewContent {
   readable: NewFile[];
   broken: BrokenFile[];
 }
 
-/** A run's new files, read as far as it takes to know that each of them is whole. */
+/** A run's new files, read so far that each of them is known to be whole. */
 export interface NewFiles {
   /** Number of files that do not count yet, whatever the outcome of their ingest. */
   files: number;
@@ -36,8 +36,8 @@ export const catalogColumns: KnownColumns = {
 };
 
 /**
- * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement
- * that fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
+ * Converts all files to lines where that is not done yet. This comes before the run's transaction: a statement that
+ * fails aborts the whole transaction, and one damaged file would keep all others out, run after run.
  */
 export async function openNewFiles(
   run: Run,

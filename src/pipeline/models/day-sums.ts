@@ -49,7 +49,7 @@ async function loadSiteClicks(
      FROM event_files WHERE kind = 'clicks' AND day IN (${days}) ORDER BY path`,
   );
   const counts = await makeRunInput(connection, 'touched_click_counts');
-  // Moments take longest to read, and only files that as-of cuts need them.
+  // Timestamps take longest to read; only files with clicks later than as-of need them.
   for (const [some, condition] of [
     [files.filter(({ is_cut }) => !is_cut), ''],
     [files.filter(({ is_cut }) => is_cut), `WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`],

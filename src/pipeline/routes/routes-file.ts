@@ -24,7 +24,7 @@ export const routeSchema = z.strictObject({
   ...terms,
   /**
    * Earlier payouts, the oldest first, each until a moment in milliseconds since the epoch: users who clicked then were
-   * promised them. As far back as a click may be credited.
+   * promised them. They reach back as far as a click may be credited.
    */
   former: z.array(z.strictObject({ until: z.int(), ...terms })).optional(),
   destination_url: z.string().nullable(),
@@ -56,13 +56,13 @@ export interface Routes {
   offers: ReadonlyMap<number, Route>;
 }
 
-/** The file that holds the routes is not as it was written. */
+/** A file of routes that was changed or cut since it was written. */
 export class BrokenRoutesError extends OfferlineError {}
 
 const newline = 10;
-/** Read so much at a time, and clicks are answered in between. Bytes. */
+/** Bytes that are read at a time; clicks are answered in between. */
 const chunkBytes = 64 * 1024;
-/** A longer line is no offer. Bytes. */
+/** Bytes of a line at most; a longer one is no offer. */
 const maxLine = 32 * 2 ** 20;
 
 /** A file of routes: its head, then a line of JSON for each offer. */
@@ -99,13 +99,13 @@ export async function readRoutes(path: string): Promise<Routes> {
   }
   if (head === undefined) throw new BrokenRoutesError(`${path} is empty`);
   if (offers.size !== head.offers)
-    throw new BrokenRoutesError(`${path} is not whole: it says ${head.offers} offers and has ${offers.size}`);
+    throw new BrokenRoutesError(`${path} is not whole: its head says ${head.offers} offers, and it has ${offers.size}`);
   if (hash.digest('hex') !== head.sha256)
     throw new BrokenRoutesError(`${path} is not as it was written: its lines do not have the sha256 of its head`);
   return { head, offers };
 }
 
-/** `seeBody`: called with what follows the first line, piece by piece. */
+/** Yields the lines of a file. Calls `seeBody` with all that follows the first line, piece by piece. */
 async function* linesOf(path: string, seeBody: (bytes: Buffer) => void): AsyncGenerator<string, void> {
   const file = await openRegularFile(path);
   try {
@@ -146,7 +146,7 @@ function parsed<Schema extends z.ZodType>(
   try {
     json = JSON.parse(line);
   } catch {
-    // What the parser quotes may be a destination, which is nobody else's business.
+    // The parser's message quotes the line, whose destination must not be shown.
     throw new BrokenRoutesError(`${path}, line ${number} is not valid JSON`);
   }
   const result = schema.safeParse(json);

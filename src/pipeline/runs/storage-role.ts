@@ -5,7 +5,7 @@ import { describeUnreadableNote, readNote, type UnreadableNote } from '../../kit
 import type { Logger } from '../../kit/logging/log.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 
-/** Role of a process of this machine with storage, as it last wrote it down; `status` reads this and no storage. */
+/** Role in storage that a process of this machine last noted. `status` reads the note and does not ask storage. */
 export type StorageRole = z.output<typeof storageRoleSchema>;
 
 const storageRoleSchema = z.object({
@@ -72,13 +72,13 @@ export class RoleNote {
       if (message !== this.#complaint)
         this.#logger.warn(
           { err: failure },
-          'the role of this process cannot be written for `status`; the next look at storage tries again',
+          'the role of this process cannot be written for `status`; will retry at the next look at storage',
         );
       this.#complaint = message;
     }
   }
 
-  /** Removes the note when the process ends as it should. */
+  /** Removes the note when the process ends normally. */
   async forget(): Promise<void> {
     await this.#writing;
     await this.#effects.files
@@ -87,7 +87,7 @@ export class RoleNote {
   }
 }
 
-/** Returns undefined where no role was written, it is of another storage, or it cannot be read. */
+/** Returns undefined where no role was noted, the note is of another storage, or it cannot be read. */
 export function readStorageRole(
   file: string,
   url: string,

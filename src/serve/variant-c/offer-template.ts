@@ -5,7 +5,7 @@ import { milestoneMember } from '../pages/milestones.ts';
 import { members } from '../pages/offer-templates.ts';
 import type { Template } from '../pages/offer-templates.ts';
 
-/** Offers of Variants A and C. What `link` goes on with follows `…/user/`. */
+/** Offers of Variants A and C. The slot `link` has the text after `…/user/`. */
 export const templateC: Template = {
   name: 'c',
   compile(offer, links) {

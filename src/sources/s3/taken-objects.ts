@@ -35,7 +35,7 @@ export class TakenObjects implements Disposable {
     return hasPullDatabase(data) ? new TakenObjects(data) : undefined;
   }
 
-  /** Lists the objects of a page that were not taken yet, or are others under their keys than what was. */
+  /** Lists the objects of a page that were not taken yet, or that replaced a taken one under its key. */
   newOf({ source, bucket, kind }: ObjectList, page: readonly ListedObject[]): ListedObject[] {
     const rows = this.#database
       .prepare(
@@ -47,7 +47,7 @@ export class TakenObjects implements Disposable {
     return page.filter(({ key, etag }) => known.get(key) !== etag);
   }
 
-  /** All or none. */
+  /** Records that objects were taken, all or none. */
   put({ source, bucket, kind }: ObjectList, taken: readonly TakenObject[]): void {
     const write = this.#database.prepare('INSERT OR REPLACE INTO s3_taken VALUES (?, ?, ?, ?, ?)');
     const forget = this.#database.prepare('DELETE FROM s3_parts WHERE path = ?');

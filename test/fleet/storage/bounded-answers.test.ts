@@ -46,7 +46,7 @@ it('a text, a list and a write whose answers have no end are refused in plain wo
     's3://bucket/network cannot read current.json: it has more than 16 MiB, which no text of ours has',
   );
   await expect(store.list('content/').next()).rejects.toThrow(
-    's3://bucket/network cannot list content/: the answer has more than 200000 marks of XML',
+    's3://bucket/network cannot list content/: the answer has more than 200000 tags and attributes',
   );
   await expect(store.writeText('lease.json', 'x', 'none')).rejects.toThrow('cannot write lease.json: the answer has');
 });

@@ -11,14 +11,14 @@ import type { LogBatch } from './log-batch.ts';
 export interface EventEngine extends AsyncDisposable {
   readonly name: string;
   /**
-   * Reads a batch of checked files into deduplicated events by UTC day. The first of equal events by place in the
-   * batch, then line, stays, and none that history has. Gives the same for the same input, whatever an earlier try
-   * left.
+   * Reads a batch of checked files into deduplicated events by UTC day. Of equal events the first is kept, by
+   * place in the batch, then line; events that history has are dropped. Gives the same for the same input, whatever an
+   * earlier try left.
    */
   stage(work: StagingWork): Promise<StagedEvents>;
   /**
    * The clicks of event files by UTC hour and offer: SQL of a relation `(hour, offer_id, source, external_id, clicks)`,
-   * an offer named by source and external_id having 0 as offer_id.
+   * where an offer is named by source and external_id, its offer_id is 0.
    */
   clickHours(files: readonly string[]): Promise<string>;
   /**
@@ -45,7 +45,7 @@ export interface StagedFiles {
 
 export interface StagedEvents extends StagedFiles {
   /**
-   * Events that came before, and those among them that say something else than the first, by ledger number of their
+   * Counts of events that came before, and of those among them that differ from the first, by ledger number of their
    * file. Files without any are left out.
    */
   duplicates: ReadonlyMap<number, { duplicates: number; conflicts: number }>;
