@@ -11,8 +11,8 @@ export interface Arrival {
 }
 
 /**
- * Follows a redirect to a receiver on loopback that takes the place of the advertiser's host: the request there is what the
- * advertiser would get.
+ * Follows a redirect to a receiver on loopback that takes the place of the advertiser's host: the request there is what
+ * the advertiser would get.
  */
 export async function followedToReceiver(location: string, headers: Record<string, string>): Promise<Arrival> {
   const { host, pathname, search } = new URL(location);

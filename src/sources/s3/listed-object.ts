@@ -42,7 +42,8 @@ export function leftOutFor({ key, bytes, storageClass }: ListedObject, prefix: s
 
 /**
  * The name of the object's landing file. It begins with the moment of the object, so that files are in the order of
- * their making, and holds a digest of all by which the object differs from others, also from an earlier one of the same key.
+ * their making, and holds a digest of all by which the object differs from others, also from an earlier one of the same
+ * key.
  */
 export function landingName(bucket: string, { key, etag, modified }: ListedObject): string {
   const last = lastPart(key);

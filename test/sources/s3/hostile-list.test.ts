@@ -29,7 +29,11 @@ let page = 0;
 
 const lists: [name: string, answer: (response: ServerResponse) => void, error: RegExp][] = [
   ['small objects', (response) => list(response, '<Contents/>', 700_000), /more than 200000 tags and attributes/],
-  ['attributes', (response) => list(response, `<a ${'b=""'.repeat(250_000)}/>`, 1), /more than 200000 tags and attributes/],
+  [
+    'attributes',
+    (response) => list(response, `<a ${'b=""'.repeat(250_000)}/>`, 1),
+    /more than 200000 tags and attributes/,
+  ],
   ['depths', (response) => list(response, '<a>', 100_000), /more than 64 nested elements/],
   ['bytes', (response) => list(response, `<Key>${'x'.repeat(9 * mebibyte)}</Key>`, 1), /more than 8 MiB/],
   ['endless objects', (response) => endless(response, '<Contents/>'), /more than 200000 tags and attributes/],

@@ -127,7 +127,8 @@ function isPlain(schema: LogSchema): string {
 /**
  * Nearly every line of most writers is the same when what was read from it is written again, fields in our order; that
  * takes half as long as a look at its text. Names and quotes are then where they are written, and what is between them
- * was read without an escape, which would be longer than its character. A value without quotes is a number in plain digits.
+ * was read without an escape, which would be longer than its character. A value without quotes is a number in plain
+ * digits.
  */
 function isAsWrittenAgain({ fields, required }: LogSchema): string {
   const written = (colon: string, comma: string) => {
