@@ -14,10 +14,10 @@ export interface ListeningChild {
 /** Waits before a child that ended is started again, doubled each time. Milliseconds. */
 const firstWait = 1000;
 const maxWait = 60_000;
-/** Time that a child has to end before it is killed, from which it recovers. Milliseconds. */
+/** Milliseconds that a child has to end before it is killed; its next start recovers from the kill. */
 const maxEnding = 20_000;
 
-/** A command that listens, as a process of its own beside `start`'s: what it does holds up no answer of ours. */
+/** A command that listens in a child process of `start`: its work does not delay our answers. */
 export interface ChildCommand extends ListeningChild {
   stop(): Promise<void>;
 }

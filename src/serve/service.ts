@@ -70,7 +70,7 @@ const preparedTemplates = [templateC, templateB, reportTemplate];
 /** Milliseconds until a new snapshot or a changed `sites.json` is served. Looking costs two system calls. */
 const pollMilliseconds = 1000;
 
-/** A client that has not taken its answer by then must not keep the process from ending. */
+/** Time for clients to take their answers before the process ends without them. */
 const closeMilliseconds = 10_000;
 
 /**
@@ -88,15 +88,14 @@ export async function createService({
 }: ServiceOptions): Promise<Service> {
   const sites = new SiteRegistry(data.sitesFile, log);
   let listening = false;
-  // The links in an offer's text may name the listening address: the first snapshot's offers are compiled when that is
+  // The links in an offer's text may name the listening address, so the first snapshot's offers are compiled once it is
   // known.
   const prepare = async (snapshot: PublishedSnapshot) =>
     listening ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare, () => effects.now());
   await sites.start();
-  // Before the snapshot is read: counters that cannot be used are reported at once. Measured, too: opened after it, V8
-  // keeps
-  // `process.nextTick` six times as slow, of which a request takes seven.
+  // Limits are opened before the snapshot is read: their errors are then reported at once. Opened after it, they also
+  // leave V8 with a `process.nextTick` that takes six times as long (measured); a request makes seven such calls.
   if (settings.limits !== undefined && openSharedLimits === undefined)
     throw new UsageError('limits of offerline.json names Redis, which this program was built without');
   const metrics = new Metrics();
@@ -114,7 +113,7 @@ export async function createService({
     sites,
     limits,
     snapshot,
-    // They stay with the snapshot. Our own listening address is known from the first request on, and stays.
+    // Links are made once for each snapshot: our own address is known by the first request and does not change.
     links: (of: PublishedSnapshot) => {
       let known = links.get(of);
       if (known === undefined) {
@@ -179,7 +178,7 @@ function measurePictures(metrics: Metrics, pictures: MirroredPictures): void {
   metrics.gauge('offerline_picture_cache_bytes', 'Memory held by mirrored pictures.', () => pictures.cached.bytes);
   metrics.gauge(
     'offerline_picture_cache_bytes_limit',
-    'Beyond so much, the pictures unused for longest are dropped.',
+    'Limit of that memory; beyond it the pictures unused for longest are dropped.',
     () => pictures.cached.limit,
   );
 }

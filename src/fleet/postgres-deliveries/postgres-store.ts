@@ -14,7 +14,7 @@ import { assertInUse, PostgresSession, type StoreUse } from './session.ts';
 export class PostgresStore implements DeliveryStore {
   readonly storeId: string;
   readonly session: PostgresSession;
-  /** As it was when it was opened. */
+  /** Use of the store as read when it was opened. */
   readonly standing: StoreUse;
   readonly #sync: PostgresSync;
   readonly #list: PostgresList;
@@ -28,8 +28,8 @@ export class PostgresStore implements DeliveryStore {
   }
 
   /**
-   * Makes the tables where there are none. Throws `StoreAwayError` where it does not answer, and `UsageError` where it
-   * is not in use, unless that is said not to matter.
+   * Makes the tables where there are none. Throws `StoreAwayError` where PostgreSQL does not answer, and
+   * `UsageError` where the store is not in use, unless `inUse` is false.
    */
   static async open(address: string, { inUse = true } = {}): Promise<PostgresStore> {
     const session = await PostgresSession.connect(address);
@@ -69,7 +69,7 @@ export class PostgresStore implements DeliveryStore {
     return this.#list.countBySite(filter);
   }
   async countByState(): Promise<StateCounts> {
-    // Changes of several workers come in no order by which a later count could go on.
+    // A later count cannot go on from here: changes of several workers have no common order.
     return { storeId: this.storeId, upTo: 0, states: await this.#list.countByState() };
   }
   countByError() {

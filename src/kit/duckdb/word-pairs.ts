@@ -6,7 +6,7 @@ export interface WordPairs {
   low: Uint32Array;
 }
 
-/** The rows of a query for two UINTEGERs `(high, low)`, none of them NULL, a chunk at a time. */
+/** Yields the rows of a query, a chunk at a time: two UINTEGER columns, `high` and `low`, without NULL. */
 export async function* wordPairs(connection: DuckDBConnection, query: string): AsyncGenerator<WordPairs> {
   const result = await connection.stream(query);
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {

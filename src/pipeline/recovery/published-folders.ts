@@ -39,8 +39,8 @@ export function newestGoodSnapshot(
 }
 
 /**
- * Returns the newest good snapshot that is not ahead of the clock: beside one that is, no refresh may run. `now` in
- * milliseconds since the epoch.
+ * Returns the newest good snapshot that is not ahead of the clock: a snapshot of the future keeps refreshes from
+ * running. `now` in milliseconds since the epoch.
  */
 export function newestGoodToPublish(data: DataDirectory, now: number): Promise<PublishedFolder | undefined> {
   return newestGood(data, undefined, ({ manifest }) => aheadOfClock(manifest.as_of, now) === 0);

@@ -42,7 +42,7 @@ export const offersA = operation({
   },
 });
 
-/** The same for all sites of the same terms. */
+/** Returns the page before links are added, which all sites with the same terms share. */
 function pageWithoutLinks(
   { snapshot, feed, pages }: Pick<RequestContext<unknown>, 'snapshot' | 'feed' | 'pages'>,
   format: string,

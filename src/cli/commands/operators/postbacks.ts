@@ -165,7 +165,7 @@ function addMove(postbacks: Command, context: CommandContext): void {
     postbacks,
     'move',
     'Moves all deliveries to the other store',
-    'A digest proves them the same before the old store is left. Ended at any moment, it goes on when called again.',
+    'Compares both stores by a digest before it leaves the old one. After an interruption, call it again: it goes on.',
   )
     .addOption(
       new Option('--to <store>', 'PostgreSQL as postbacks.store names it, or the file of this machine')
