@@ -33,9 +33,22 @@ function read(file: string): string {
 
 const texts = new Map(sources.map((file) => [file, read(file)]));
 
-it('DuckDB is opened in one place, which closes it, keeps to UTC and never reaches for the network', () => {
-  const opening = [...texts].filter(([, text]) => /\bDuckDBInstance\b/.test(text)).map(([name]) => name);
-  expect(opening).toEqual(['src/kit/duckdb/open.ts']);
+describe('one place', () => {
+  it.each([
+    ['opens DuckDB, closes it, keeps to UTC and the machine', /\bDuckDBInstance\b/, 'src/kit/duckdb/open.ts'],
+    [
+      'replaces the link to the current snapshot, in a single step',
+      /(?:rename|symlink|symbolicLink)(?:Sync)?\([^)]*\.current\b/,
+      'src/pipeline/snapshot/snapshot-store.ts',
+    ],
+    [
+      'lists the published folder, so that all agree on what a snapshot is',
+      /readdir(?:Sync)?\([^)]*\bpublished\b/,
+      'src/pipeline/snapshot/snapshot-store.ts',
+    ],
+  ])('%s', (_what, pattern, place) => {
+    expect([...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file)).toEqual([place]);
+  });
 });
 
 describe('files', () => {
