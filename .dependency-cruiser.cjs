@@ -134,6 +134,13 @@ module.exports = {
       to: { path: '^src/pipeline/(?:ingest|models|maintenance|recovery)/', reachable: true },
     },
     {
+      name: 'packages-of-the-image',
+      comment: 'the image has no package that is for development only, and none that nobody declares',
+      severity: 'error',
+      from: { path: '^(?:src|pipelines)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'launcher-imports-nothing',
       comment: 'it runs before anything is installed',
       severity: 'error',

@@ -1,13 +1,28 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import ipaddr from 'ipaddr.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { documentedProgram } from '../src/cli/reference/commands-page.ts';
 import { parseSettings } from '../src/kit/config/settings.ts';
 import { readSites } from '../src/kit/sites/sites.ts';
+import { unnamedProxy } from '../src/tracker/server/unnamed-proxy.ts';
 import { nodeArguments } from './support/command-line.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -78,19 +93,31 @@ interface Service {
   build?: string;
   user?: string;
   command?: string[];
+  restart?: string;
   read_only?: boolean;
   cap_drop?: string[];
   security_opt?: string[];
+  environment?: Record<string, string>;
   ports?: string[];
+  volumes?: string[];
+  networks: string[] | Record<string, { ipv4_address?: string }>;
   configs?: { source: string; target: string }[];
   secrets?: string[];
+  healthcheck?: { test?: string[] };
+  depends_on?: Record<string, { condition: string }>;
 }
 interface Compose {
   services: Record<string, Service>;
-  networks: Record<string, { internal?: boolean } | null>;
+  networks: Record<string, { internal?: boolean; ipam?: { config: { subnet: string }[] } } | null>;
+  volumes: Record<string, null>;
   configs: Record<string, { file: string }>;
   secrets: Record<string, { file: string }>;
 }
+
+const networksOf = ({ networks }: Service) => (Array.isArray(networks) ? networks : Object.keys(networks));
+/** Volumes by name; folders of this machine are mounted by paths. */
+const volumesOf = ({ volumes = [] }: Service) =>
+  volumes.map((volume) => volume.split(':')[0] ?? '').filter((name) => !name.startsWith('.'));
 
 /** Secrets that settings name as files, wherever they are in them. */
 function filesIn(settings: unknown): string[] {
@@ -109,6 +136,36 @@ describe('compose.yaml', () => {
   ) as Compose;
   const services = Object.entries(compose.services);
   const ours = services.filter(([, { build }]) => build !== undefined);
+  const running = (command: string) => services.filter(([, service]) => service.command?.[0] === command);
+  const proxy = compose.services['proxy'] as Service;
+  const upstreams = /reverse_proxy (.*) \{/.exec(text('data/fleet/Caddyfile'))?.[1]?.split(' ') ?? [];
+
+  const secrets = join(folder, 'secrets');
+  const makeSecrets = () => execFileSync('sh', [join(root, 'data/fleet/new-secrets.sh'), secrets]);
+  makeSecrets();
+  const secret = (name: string) => readFileSync(join(secrets, name), 'utf8').trim();
+
+  /** The settings of a service of ours, checked as the program does. */
+  function settingsOf({ configs = [] }: Service) {
+    const mounted = configs.find(({ target }) => target === '/data/offerline.json');
+    const file = compose.configs[mounted?.source ?? '']?.file ?? '';
+    return parseSettings(text(file), file);
+  }
+
+  /** Where the images of others listen. */
+  const portsOf: Record<string, number> = { redis: 6379, postgres: 5432, storage: 8333 };
+
+  /** Why a service cannot reach an address: no such service, no common network, another port. */
+  function obstacles(from: Service, address: string): string[] {
+    const { hostname, port } = new URL(address);
+    const to = compose.services[hostname];
+    if (to === undefined) return [`there is no service ${hostname}`];
+    const listening = to.build === undefined ? portsOf[hostname] : settingsOf(to).port;
+    return [
+      ...(networksOf(from).some((network) => networksOf(to).includes(network)) ? [] : [`no network to ${hostname}`]),
+      ...(Number(port) === listening ? [] : [`${hostname} listens on ${listening}, not on ${port}`]),
+    ];
+  }
 
   it.each(services)(
     '%s has a read-only root, no right that it does not need, no root user, an exact version',
@@ -128,27 +185,114 @@ describe('compose.yaml', () => {
   });
 
   it.each(ours)(
-    '%s runs a command that there is, by settings that can be used and secrets that they name',
+    '%s has settings that can be used, the secrets that they name, and reaches storage',
     (_name, service) => {
+      const settings = settingsOf(service);
       expect(service.command?.length ? mistakesOf(service.command) : []).toEqual([]);
-      const mounted = service.configs?.find(({ target }) => target === '/data/offerline.json');
-      const file = compose.configs[mounted?.source ?? '']?.file ?? '';
-      expect(filesIn(parseSettings(text(file), file))).toEqual(expect.arrayContaining(service.secrets ?? []));
+      // The service that makes the bucket needs no other secret of the same settings.
+      const named = filesIn(settings).filter((name) => service.restart !== 'no' || name.startsWith('storage_'));
+      expect(service.secrets?.toSorted()).toEqual(named.toSorted());
+      expect(obstacles(service, settings.storage?.endpoint ?? '')).toEqual([]);
     },
   );
 
-  it('mounts files that there are, and secrets that new-secrets.sh makes once', () => {
+  it('uses all that it declares and nothing else, and gives each volume to one service', () => {
+    const used = (names: (service: Service) => string[]) =>
+      services.flatMap(([, service]) => names(service)).toSorted();
+    const declared = ({ networks, configs, secrets: files }: Compose) =>
+      [networks, configs, files].map((each) => Object.keys(each).toSorted());
+    expect(used(volumesOf)).toEqual(Object.keys(compose.volumes).toSorted());
+    expect(
+      [
+        networksOf,
+        ({ configs = [] }: Service) => configs.map(({ source }) => source),
+        ({ secrets: names = [] }: Service) => names,
+      ].map((names) => [...new Set(used(names))]),
+    ).toEqual(declared(compose));
+  });
+
+  it.each(services)('%s waits only for what ends well or has a health', (_name, { depends_on = {} }) => {
+    for (const [name, { condition }] of Object.entries(depends_on)) {
+      const awaited = compose.services[name];
+      expect(awaited?.restart === 'no', name).toBe(condition === 'service_completed_successfully');
+      expect(condition === 'service_healthy' && awaited?.healthcheck?.test === undefined, name).toBe(false);
+    }
+  });
+
+  it('has schedules that differ in nothing but their own volume', () => {
+    const withoutOwn = running('schedule').map(([, { volumes = [], ...rest }]) => ({
+      ...rest,
+      volumes: volumes.slice(1),
+    }));
+    expect(withoutOwn).toHaveLength(2);
+    expect(withoutOwn[1]).toEqual(withoutOwn[0]);
+    const writer = running('schedule')[0]?.[1] as Service;
+    expect(obstacles(writer, secret('postgres_address'))).toEqual([]);
+    const [, health, ...words] = writer.healthcheck?.test ?? [];
+    expect([health, mistakesOf(words)]).toEqual(['offerline', []]);
+  });
+
+  it('has services that follow what the schedules write', () => {
+    const { storage } = settingsOf(running('schedule')[0]?.[1] as Service);
+    for (const [, service] of running('serve')) {
+      const { limits, ...settings } = settingsOf(service);
+      expect(settings).toMatchObject({ host: '0.0.0.0', storage: { ...storage, follow: true } });
+      expect(limits).toMatchObject({ servers: running('serve').length });
+      expect(obstacles(service, secret('redis_address'))).toEqual([]);
+      expect(text('Dockerfile')).toContain(`127.0.0.1:${settings.port}/readyz`);
+    }
+  });
+
+  it('has a proxy that leads to all services, and whose address alone they believe', () => {
+    expect(upstreams.map((address) => address.split(':')[0])).toEqual(running('serve').map(([name]) => name));
+    expect(upstreams.flatMap((address) => obstacles(proxy, `http://${address}`))).toEqual([]);
+    const { front } = proxy.networks as Record<string, { ipv4_address: string }>;
+    const address = front?.ipv4_address ?? '';
+    for (const [, service] of running('serve')) expect(settingsOf(service).trusted_proxies).toEqual([address]);
+    const subnet = compose.networks['front']?.ipam?.config[0]?.subnet ?? '';
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(subnet))).toBe(true);
+  });
+
+  it('mounts files that there are', () => {
     for (const { file } of Object.values(compose.configs)) expect(existsSync(join(root, file)), file).toBe(true);
     expect(readSites(join(root, compose.configs['sites']?.file ?? '')).sites.length).toBeGreaterThan(0);
-    const made = join(folder, 'secrets');
-    const contents = () => {
-      execFileSync('sh', [join(root, 'data/fleet/new-secrets.sh'), made]);
-      return readdirSync(made).map((name) => [name, readFileSync(join(made, name), 'utf8')] as const);
-    };
-    const secrets = contents();
+  });
+
+  it('has secrets that new-secrets.sh makes once, that fit each other, and that no other user can look for', () => {
     const named = Object.values(compose.secrets).map(({ file }) => basename(file));
-    expect(secrets.map(([name]) => name).toSorted()).toEqual(named.toSorted());
-    expect(contents()).toEqual(secrets);
+    expect(readdirSync(secrets).toSorted()).toEqual(named.toSorted());
+    expect(statSync(secrets).mode & 0o777).toBe(0o700);
+    const { POSTGRES_USER: username, POSTGRES_DB: database } = compose.services['postgres']?.environment ?? {};
+    const password = secret('postgres_password');
+    expect(password).toMatch(/^[0-9a-f]{48}$/);
+    expect(new URL(secret('postgres_address'))).toMatchObject({ username, password, pathname: `/${database}` });
+    expect(secret('redis_conf')).toBe(`requirepass ${new URL(secret('redis_address')).password}`);
+    expect(JSON.parse(secret('storage_identities'))).toMatchObject({
+      identities: [{ credentials: [{ accessKey: secret('storage_key_id'), secretKey: secret('storage_secret_key') }] }],
+    });
+    const before = named.map(secret);
+    makeSecrets();
+    expect(named.map(secret)).toEqual(before);
+  });
+
+  it('makes the bucket, and is content with one that is there', async () => {
+    const asked: string[] = [];
+    const storage = createServer(({ method, url }, answer) => {
+      asked.push(`${method} ${url}`);
+      if (asked.length === 1) answer.writeHead(200).end();
+      else answer.writeHead(409).end('<Error><Code>BucketAlreadyOwnedByYou</Code></Error>');
+    }).listen(0, '127.0.0.1');
+    await once(storage, 'listening');
+    const { port } = storage.address() as AddressInfo;
+    const settings = text('data/fleet/writer.json')
+      .replace('http://storage:8333', `http://127.0.0.1:${port}`)
+      .replaceAll('/run/secrets', secrets);
+    writeFileSync(join(folder, 'offerline.json'), settings);
+    const env = { ...process.env, OFFERLINE_DATA: folder };
+    for (let time = 0; time < 2; time++)
+      await promisify(execFile)(process.execPath, [join(root, 'data/fleet/make-bucket.mjs')], { env });
+    storage.close();
+    expect(asked).toEqual(['PUT /offerline/', 'PUT /offerline/']);
   });
 });
 
@@ -156,4 +300,16 @@ it('the guide to set-ups shows settings that can be used', () => {
   const blocks = [...text('pipelines/README.md').matchAll(/^```json\n([^]*?)^```/gm)].map(([, block = '']) => block);
   expect(blocks.length).toBeGreaterThan(2);
   for (const block of blocks) expect(() => parseSettings(block, 'pipelines/README.md')).not.toThrow();
+});
+
+it('the guide to one machine publishes the ports that its settings listen on, behind a proxy that they believe', () => {
+  const guide = /^### One machine\n([^]*?)^### /m.exec(text('pipelines/README.md'))?.[1] ?? '';
+  const settings = parseSettings(/^```json\n([^]*?)^```/m.exec(guide)?.[1] ?? '', 'pipelines/README.md');
+  const ports = [settings.port, settings.tracker.port];
+  expect([settings.host, settings.tracker.host]).toEqual(['0.0.0.0', '0.0.0.0']);
+  expect([...guide.matchAll(/ -p (\S+)/g)].map(([, published]) => published)).toEqual(
+    ports.map((port) => `127.0.0.1:${port}:${port}`),
+  );
+  expect(text('Dockerfile')).toContain(`\nEXPOSE ${ports.join(' ')}\n`);
+  expect(unnamedProxy(settings)).toBeUndefined();
 });
