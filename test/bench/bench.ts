@@ -12,6 +12,8 @@ export interface BenchOptions {
   /** Pairs that are measured; medians are taken over them. */
   rounds: number;
   seed: number;
+  /** Small data and short watches, to see that a measure works: the aims are of the usual sizes. */
+  quick: boolean;
 }
 
 /** Options, a folder and a way to stop, for every measure. */
@@ -47,7 +49,8 @@ export interface GeneratedLogs {
 }
 
 /**
- * Fills a folder of this name with NDJSON without mess, which a bare COPY can read as well. Any seed has one network.
+ * Fills a folder of this name with NDJSON without mess, which a bare COPY can read as well, or with `messy` logs: in all
+ * formats, with duplicates and rows to be rejected. Any seed has one network.
  */
 export async function generateLogs(
   { options, folder, terminal, signal }: Bench,
@@ -55,14 +58,23 @@ export async function generateLogs(
   {
     end,
     seed = options.seed,
+    messy = false,
     ...size
-  }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number },
+  }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number; messy?: boolean },
 ): Promise<GeneratedLogs> {
   const data = new DataDirectory(join(folder, name));
   terminal.progress.start(`generating ${size.clicks} clicks on ${size.days} days`, size.clicks);
   try {
     const summary = await generate(
-      { out: data.root, ...size, seed, networkSeed: options.seed, end: new Date(end), messy: false, formats: 'ndjson' },
+      {
+        out: data.root,
+        ...size,
+        seed,
+        networkSeed: options.seed,
+        end: new Date(end),
+        messy,
+        formats: messy ? 'mixed' : 'ndjson',
+      },
       (done) => {
         signal.throwIfAborted();
         terminal.progress.advance(done);

@@ -9,7 +9,7 @@ import { createTerminal } from '../../src/kit/logging/progress.ts';
 import type { Bench, BenchOptions, Measure } from './bench.ts';
 import { measureCatalog } from './catalog.ts';
 import { measureConsole } from './console/console.ts';
-import { measureHistory, measureRefreshes } from './refresh.ts';
+import { measureConversionRows, measureHistory, measureMessyLogs, measureRefreshes } from './refresh.ts';
 import { measureLandedToServed } from './landed-to-served.ts';
 import { measurePostbacks } from './postbacks/postbacks.ts';
 import { measureServing } from './serve/serving.ts';
@@ -18,6 +18,8 @@ import { measureTracking } from './track/tracking.ts';
 const measures: Record<string, (bench: Bench) => Promise<Measure[]>> = {
   refresh: measureRefreshes,
   history: measureHistory,
+  messy: measureMessyLogs,
+  conversions: measureConversionRows,
   catalog: measureCatalog,
   served: measureLandedToServed,
   serve: measureServing,
@@ -33,6 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 try {
   const { only, json, ...options } = readOptions(process.argv.slice(2));
+  if (options.quick) terminal.logger.warn('quick: small data; the aims are of the usual sizes');
   const folder = await mkdtemp(join(tmpdir(), 'offerline-bench-'));
   const results: Measure[] = [];
   try {
@@ -58,15 +61,20 @@ try {
 
 /** Throws commander's error for wrong words, and after printing help. */
 function readOptions(words: readonly string[]): BenchOptions & { only?: string; json?: boolean } {
-  return new Command('npm run bench --')
-    .description('Measures what has an aim. Generated data goes to the folder for temporary files.')
-    .option('--clicks <n>', 'clicks on all days together', wholeNumber(1000, 1_000_000_000), 2_000_000)
-    .option('--days <n>', 'days that the clicks are spread over', wholeNumber(2, 366), 10)
-    .option('--rounds <n>', 'pairs measured; medians count', wholeNumber(1, 100), 3)
+  const given = new Command('npm run bench --')
+    .description(
+      'Measures what has an aim; the console on 60 days of a million clicks, whatever --clicks says. Generated data goes to the folder for temporary files.',
+    )
+    .option('--clicks <n>', 'clicks on all days together (default: 2000000)', wholeNumber(1000, 1_000_000_000))
+    .option('--days <n>', 'days that the clicks are spread over (default: 10)', wholeNumber(2, 366))
+    .option('--rounds <n>', 'pairs measured; medians count (default: 3)', wholeNumber(1, 100))
     .option('--seed <n>', 'seed of the generated data', wholeNumber(0, 2 ** 32 - 2), 1)
     .addOption(new Option('--only <measure>', 'one of the measures').choices(Object.keys(measures)))
+    .option('--quick', 'small data, to see that a measure works: its aim is of the usual sizes')
     .option('--json', 'print one JSON document on standard output')
     .exitOverride()
     .parse(words, { from: 'user' })
-    .opts();
+    .opts<Partial<BenchOptions> & { seed: number }>();
+  const sizes = given.quick ? { clicks: 100_000, days: 2, rounds: 1 } : { clicks: 2_000_000, days: 10, rounds: 3 };
+  return { quick: false, ...sizes, ...given };
 }

@@ -3,6 +3,8 @@ import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { measureProcess, type Measured } from './measured-process.ts';
 
 export interface MeasuredRefresh extends Measured {
+  /** Of the stage that reads what has landed, as the run logged it. */
+  ingestSeconds: number;
   ingested: { files: number };
 }
 
@@ -26,5 +28,6 @@ export async function measureRefresh(
   const clicks = (await currentManifest(data))?.row_counts['clicks'];
   if (clicks !== expected.clicks)
     throw new Error(`the refresh published ${clicks} clicks, ${expected.clicks} were generated`);
-  return { ...measured, ingested };
+  const [, milliseconds] = /"ms":(\d+).*"msg":"done: ingest"/.exec(measured.logs) ?? [];
+  return { ...measured, ingested, ingestSeconds: Number(milliseconds) / 1000 };
 }

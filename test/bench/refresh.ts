@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, cp, rm } from 'node:fs/promises';
+import { copyFile, cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { findLandingFiles } from '../../src/pipeline/landing/files/find-files.ts';
 import {
   arrivalEnd,
@@ -24,10 +25,7 @@ export async function measureRefreshes(bench: Bench): Promise<Measure[]> {
   const logs = await generateLogs(bench, 'all-days', { ...options, end: historyEnd });
   const pairs = await inTurns(
     options.rounds,
-    async () => {
-      await forgetRuns(logs.data);
-      return measureRefresh(logs.data, historyEnd, logs, signal);
-    },
+    () => firstRefresh(logs, signal),
     async () => {
       const measured = await measureProcess(bareCopy, [logs.data.root, join(folder, 'bare-copy.parquet')], { signal });
       const { rows } = JSON.parse(measured.output) as { rows: number };
@@ -55,7 +53,50 @@ export async function measureRefreshes(bench: Bench): Promise<Measure[]> {
   ];
 }
 
-const newClicks = 20_000;
+async function firstRefresh(logs: GeneratedLogs, signal: AbortSignal) {
+  await forgetRuns(logs.data);
+  return measureRefresh(logs.data, historyEnd, logs, signal);
+}
+
+/** The first refresh of messy logs against that of as many clicks in clean ones. */
+export async function measureMessyLogs(bench: Bench): Promise<Measure[]> {
+  const { options, signal } = bench;
+  const messy = await generateLogs(bench, 'messy', { ...options, end: historyEnd, messy: true });
+  const clean = await generateLogs(bench, 'clean', { ...options, end: historyEnd });
+  const pairs = await inTurns(
+    options.rounds,
+    () => firstRefresh(messy, signal),
+    () => firstRefresh(clean, signal),
+  );
+  return [
+    measureOf(
+      `refresh of ${messy.clicks} clicks in messy logs / in clean ones`,
+      pairs.map(({ first, second }) => first.seconds / second.seconds),
+      '<= 1.5',
+    ),
+  ];
+}
+
+/** Ingest of all conversions, whose clicks are there, against that of all clicks, for each row. */
+export async function measureConversionRows(bench: Bench): Promise<Measure[]> {
+  const { options, signal } = bench;
+  const { data, clicks } = await generateLogs(bench, 'conversion-rows', { ...options, end: historyEnd });
+  const landed = join(data.landing, 'conversions');
+  const aside = join(data.root, 'conversions-aside');
+  const ratios: number[] = [];
+  let conversions = 0;
+  for (let round = 1; round <= options.rounds; round++) {
+    await rename(landed, aside);
+    const ofClicks = await firstRefresh({ data, clicks }, signal);
+    await rename(aside, landed);
+    const ofConversions = await measureRefresh(data, historyEnd, { clicks }, signal);
+    conversions = (await currentManifest(data))?.row_counts['conversions'] ?? 0;
+    ratios.push(ofConversions.ingestSeconds / conversions / (ofClicks.ingestSeconds / clicks));
+  }
+  return [measureOf(`ingest of one of ${conversions} conversions / of one of ${clicks} clicks`, ratios, '<= 3')];
+}
+
+export const newClicks = 20_000;
 /** Ingest reads a landing file again that had changed in the two seconds before it was looked at. */
 const settledAfterMilliseconds = 2500;
 
