@@ -9,7 +9,7 @@ import { generateLogs, historyEnd, type Bench, type Measure } from './bench.ts';
 import { measureRefresh } from './measured-refresh.ts';
 import { onlyClickFile } from './refresh.ts';
 import { measureOf, percentile95 } from './rounds.ts';
-import { Stand, type Server } from './serve/stand.ts';
+import { servedSnapshot, Stand, type Server } from './serve/stand.ts';
 
 const commandLine = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** Files that land, one after the other is served, and clicks in each. */
@@ -80,11 +80,6 @@ async function landAndWait(data: DataDirectory, server: Server, name: string, te
     await setTimeout(10);
   }
   return (performance.now() - started) / 1000;
-}
-
-async function servedSnapshot({ address }: Server): Promise<string> {
-  const response = await fetch(new URL('/readyz', address));
-  return ((await response.json()) as { snapshot_id: string }).snapshot_id;
 }
 
 /** Resolves once the process has logged such a line; later ones are read and dropped. */

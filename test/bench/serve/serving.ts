@@ -6,6 +6,7 @@ import { quotedList } from '../../../src/kit/text/sql-text.ts';
 import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
 import { generateLogs, historyEnd, type Bench, type Measure } from '../bench.ts';
 import { inTurns, measureOf, type Pair } from '../rounds.ts';
+import { measureLatencies } from './latency.ts';
 import type { Load } from './load.ts';
 import { defaultPages, pathOf, randomFilters } from './requests.ts';
 import { generateLargeCatalog, publishForServing, type ServingData } from './serving-data.ts';
@@ -27,7 +28,8 @@ export async function measureServing(bench: Bench): Promise<Measure[]> {
     const pages = await measureDefaultPages(bench, stand, history);
     const lookups = await measureLookups(bench, stand, history);
     const catalog = await publishForServing(await generateLargeCatalog(bench), signal);
-    return [...pages, ...(await measureFilters(bench, stand, catalog)), lookups];
+    const filters = await measureFilters(bench, stand, catalog);
+    return [...pages, ...filters, lookups, ...(await measureLatencies(bench, stand, catalog))];
   } finally {
     await stand.close();
   }

@@ -14,6 +14,12 @@ const loadClient = new URL('./load-client.ts', import.meta.url);
 /** As many as keep a server of one thread busy without a queue that adds nothing. */
 const connections = 16;
 
+/** The snapshot that a service answers from. */
+export async function servedSnapshot({ address }: Server): Promise<string> {
+  const response = await fetch(new URL('/readyz', address));
+  return ((await response.json()) as { snapshot_id: string }).snapshot_id;
+}
+
 /**
  * The measuring stand: one client, and the servers that take turns under its load. Everything listens on 127.0.0.1
  * alone.
