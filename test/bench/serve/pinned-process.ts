@@ -1,7 +1,8 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /** Servers and the client that loads them, so that neither takes the other's processor. */
 export const serverCore = 0;
@@ -79,6 +80,12 @@ export class PinnedProcess {
 
   tell(message: object | string): void {
     this.#child.send(message, () => undefined);
+  }
+
+  /** Resident memory, now. */
+  async residentBytes(): Promise<number> {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(this.#child.pid)]);
+    return Number(stdout) * 1024;
   }
 
   async stop(): Promise<void> {

@@ -49,7 +49,7 @@ export class ClickStand implements AsyncDisposable {
   /** Throws where a click was not led on: a ratio of errors says nothing. */
   async load(name: ServerName, plan: Pick<ClickPlan, 'seconds' | 'ratePerSecond'>): Promise<ClickLoad> {
     this.#signal.throwIfAborted();
-    await this.#sweep();
+    await this.sweep();
     const seen = await this.#client.ask<ClickLoad>({
       address: this.#addresses.get(name) as string,
       connections,
@@ -65,9 +65,13 @@ export class ClickStand implements AsyncDisposable {
    * Removes what was handed to landing: nothing reads it, and a long bench would fill the disk. Between loads where
    * that can be, since the disk has work with it.
    */
-  async #sweep(): Promise<void> {
+  async sweep(): Promise<void> {
     for (const data of this.#data)
       for (const { path, isWhole } of ownLogs(data, 'clicks')) if (isWhole) await rm(path, { force: true });
+  }
+
+  residentBytes(name: ServerName): Promise<number> {
+    return this.#servers[name].residentBytes();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Bench, Measure } from '../bench.ts';
 import { inTurns, measureOf, median } from '../rounds.ts';
 import type { ClickLoad } from './click-load.ts';
@@ -8,12 +9,12 @@ const seconds = 5;
 /** Until what runs often is compiled, and tables of what was seen lately have their size. */
 const warmUpSeconds = 8;
 
-/** Clicks a second, by durability: a tracker's against the bare server's at least. */
-const aims = { power: 0.35, process: 0.35 };
+/** While memory is watched. */
+const sweepSeconds = 30;
 
 /** Clicks at trackers, and requests at a bare server that redirects, in turns on one core. */
 export async function measureTracking(bench: Bench): Promise<Measure[]> {
-  const { rounds } = bench.options;
+  const { rounds, quick } = bench.options;
   await using stand = await ClickStand.open(bench);
   if (!stand.pinned)
     bench.terminal.logger.warn('server and client share the cores: that takes two of them and `taskset`');
@@ -36,7 +37,7 @@ export async function measureTracking(bench: Bench): Promise<Measure[]> {
       measureOf(
         `clicks a second, durability ${name} / bare node:http 302`,
         full.map(({ first, second }) => clicksPerSecond(first) / clicksPerSecond(second)),
-        `>= ${aims[name]}`,
+        '>= 0.35',
       ),
       measureOf(
         `99th percentile at ${ratePerSecond} clicks a second, durability ${name}, above the bare server's`,
@@ -45,8 +46,22 @@ export async function measureTracking(bench: Bench): Promise<Measure[]> {
         ' ms',
       ),
     );
+    if (name === 'power') measures.push(await measureGrowth(stand, ratePerSecond, quick ? 20 : 120));
   }
   return measures;
+}
+
+/** Resident memory of a tracker in the last quarter of a long load against that in the second. */
+async function measureGrowth(stand: ClickStand, ratePerSecond: number, watchSeconds: number): Promise<Measure> {
+  const bytes: number[] = [];
+  const isOver = stand.load('power', { seconds: watchSeconds, ratePerSecond }).then(() => true);
+  while (!(await Promise.race([isOver, setTimeout(1000, false)]))) {
+    bytes.push(await stand.residentBytes('power'));
+    if (bytes.length % sweepSeconds === 0) await stand.sweep();
+  }
+  const quarter = Math.floor(bytes.length / 4);
+  const growth = median(bytes.slice(-quarter)) / median(bytes.slice(quarter, 2 * quarter));
+  return measureOf(`memory at that rate, last quarter of ${watchSeconds} s / second quarter`, [growth], '<= 1.05');
 }
 
 function clicksPerSecond({ clicks, seconds: took }: ClickLoad): number {
