@@ -3,26 +3,24 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readOnly, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
-import { generateLogs, historyEnd, type Bench, type Measure } from '../bench.ts';
-import { inTurns, measureOf, percentile95 } from '../rounds.ts';
+import type { Bench, Measure } from '../bench.ts';
+import { inTurns, measureOf, median, percentile95 } from '../rounds.ts';
+import { ratePerSecond } from '../serve/latency.ts';
 import { mixedPaths } from '../serve/requests.ts';
-import { publishForServing } from '../serve/serving-data.ts';
 import { Stand } from '../serve/stand.ts';
 import { coldPages, inTurn } from './cold-pages.ts';
 import { ConsoleClient } from './console-client.ts';
+import { publishLongHistory } from './long-history.ts';
 
 /** Below what a session may ask for in a second. Milliseconds between two pages. */
 const between = 60;
-/** Publishers' requests: a busy service that is not at its limit, or latency would be the length of a queue. */
-const ratePerSecond = 250;
 const pagesPerSecond = 10;
 const turnMilliseconds = 8_000;
 
 /** Pages of the console that nobody asked for before, and what publishers notice of people at it. */
 export async function measureConsole(bench: Bench): Promise<Measure[]> {
   const { options, signal } = bench;
-  const logs = await generateLogs(bench, 'console-history', { ...options, end: historyEnd });
-  const { data, clicks, sites } = await publishForServing(logs, signal);
+  const { data, clicks, sites } = await publishLongHistory(bench);
   const snapshots = (await readdir(data.published)).filter((name) => /^\d/.test(name)).toSorted();
   const pages = await withDuckDB(join(data.current, analyticsFile), readOnly, (connection) =>
     coldPages(connection, snapshots),
@@ -57,6 +55,12 @@ export async function measureConsole(bench: Bench): Promise<Measure[]> {
       },
     );
     return [
+      measureOf(
+        `median of ${cold.length} cold console pages, ${clicks} clicks`,
+        [median(cold.map(({ milliseconds }) => milliseconds))],
+        '<= 100',
+        ' ms',
+      ),
       measureOf(
         `95th percentile of ${cold.length} cold console pages, ${clicks} clicks`,
         [percentile95(cold.map(({ milliseconds }) => milliseconds))],
