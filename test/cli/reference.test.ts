@@ -7,7 +7,7 @@ import { referencePages } from '../../src/cli/reference/pages.ts';
 import { settingsOf } from '../../src/cli/reference/settings-page.ts';
 
 it.each(referencePages)('$path is up to date', async ({ file, text }) => {
-  expect(await readFile(file, 'utf8'), 'run `npm run -s reference`').toBe(await text());
+  expect(await readFile(file, 'utf8'), 'run `npm run -s generate`').toBe(await text());
 });
 
 it('each setting needs a description and, unless it is required, a default', () => {

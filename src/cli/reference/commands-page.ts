@@ -6,7 +6,7 @@ import { markdownTable } from './markdown-table.ts';
 
 const introduction = `# Commands
 
-Generated from the commands of \`src/cli/commands\` by \`npm run -s reference\`: do not edit, change the command and generate it
+Generated from the commands of \`src/cli/commands\` by \`npm run -s generate\`: do not edit, change the command and generate it
 again.
 
 From a checkout \`npm run -s offerline -- <command>\`; in the image \`offerline <command>\`. Each takes \`--help\`, and \`--json\` for

@@ -1,6 +1,6 @@
 /**
  * Writes `data/settings.md` from the schemas of settings and `src/cli/commands.md` from the commands:
- * `npm run -s reference` after a change of either. A test holds the pages to them.
+ * `npm run -s generate` after a change of either. A test holds the pages to them.
  */
 import { writeFile } from 'node:fs/promises';
 import { referencePages } from './pages.ts';

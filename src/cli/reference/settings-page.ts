@@ -43,7 +43,7 @@ const files = [
 
 const introduction = `# Settings
 
-Generated from the schemas in \`src/kit/config\`, \`src/kit/sites\` and \`src/sources/config\` by \`npm run -s reference\`: do not edit,
+Generated from the schemas in \`src/kit/config\`, \`src/kit/sites\` and \`src/sources/config\` by \`npm run -s generate\`: do not edit,
 change the schema and generate it again.
 
 The first three are JSON files in the [data directory](README.md#the-data-directory): regular ones of at most 16 MiB, or links to

@@ -1,5 +1,5 @@
 /**
- * Writes `model-rows.ts` from the models of `sql/`: `node src/launch.mjs src/pipeline/sql/generate-model-rows.ts` after
+ * Writes `model-rows.ts` from the models of `sql/`: `npm run -s generate` after
  * every change of a model's columns. A test compares the checked-in file with it.
  */
 import { writeFile } from 'node:fs/promises';

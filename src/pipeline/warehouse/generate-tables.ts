@@ -1,6 +1,6 @@
 /**
- * Writes `tables.ts` from the migrated schema: `node src/launch.mjs src/pipeline/warehouse/generate-tables.ts`
- * after every new migration. A test compares the checked-in file with it.
+ * Writes `tables.ts` from the migrated schema: `npm run -s generate` after every new migration.
+ * A test compares the checked-in file with it.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -109,8 +109,6 @@ describe('what models give', () => {
 
   it('is of the types that are checked in', async () => {
     const current = await readFile(modelRowsFile, 'utf8');
-    expect(current, 'run `node src/launch.mjs src/pipeline/sql/generate-model-rows.ts`').toBe(
-      await generateModelRows(),
-    );
+    expect(current, 'run `npm run -s generate`').toBe(await generateModelRows());
   });
 });

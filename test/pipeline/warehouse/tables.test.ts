@@ -4,5 +4,5 @@ import { generateTables, tablesFile } from '../../../src/pipeline/warehouse/gene
 
 it('the checked-in types are those of the migrated schema', async () => {
   const current = await readFile(tablesFile, 'utf8');
-  expect(current, 'run `node src/launch.mjs src/pipeline/warehouse/generate-tables.ts`').toBe(await generateTables());
+  expect(current, 'run `npm run -s generate`').toBe(await generateTables());
 });
