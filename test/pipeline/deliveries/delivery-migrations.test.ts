@@ -52,17 +52,22 @@ const versionIn = (database: DeliveryDatabase) => database.prepare('PRAGMA user_
 const schemaIn = (database: DeliveryDatabase) =>
   database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
 
+it('both delivery stores have the same migrations', () => {
+  const ofPostgres = readdirSync(new URL('../../../sql/delivery-postgres', import.meta.url));
+  expect(ofPostgres).toEqual(readdirSync(deliveryMigrations));
+});
+
 it('a new migration is applied to old rows, and once', async () => {
   const { file, folder } = await storeAndMigrations([
-    following(1, 'notes'),
-    `ALTER TABLE postbacks ADD COLUMN note TEXT NOT NULL DEFAULT 'old'; CREATE TABLE more (id INTEGER) STRICT;`,
+    following(1, 'added_here'),
+    `ALTER TABLE postbacks ADD COLUMN added_here TEXT NOT NULL DEFAULT 'old'; CREATE TABLE more (id INTEGER) STRICT;`,
   ]);
   const storeId = await addRows(file);
   for (const _ of [1, 2]) {
     await inStore(file, folder, (database) => {
-      expect(database.prepare('SELECT webhook_id, note FROM postbacks').all()).toEqual([
-        { webhook_id: 'w1', note: 'old' },
-        { webhook_id: 'w2', note: 'old' },
+      expect(database.prepare('SELECT webhook_id, added_here FROM postbacks').all()).toEqual([
+        { webhook_id: 'w1', added_here: 'old' },
+        { webhook_id: 'w2', added_here: 'old' },
       ]);
       expect(new SqliteStore(database).storeId).toBe(storeId);
       expect(versionIn(database)).toEqual({ user_version: newest + 1 });
