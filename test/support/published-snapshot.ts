@@ -23,7 +23,7 @@ export async function temporaryData(): Promise<{ data: DataDirectory; remove: ()
 
 /** A plain single-reward offer, worldwide and for all devices, with what the test cares about put over it. */
 export function feedOffer(own: Partial<FeedOffer> & { id: number }): FeedOffer {
-  return feedOfferSchema.parse({
+  const offer: FeedOffer = {
     status: 'active',
     titles: { en: `Offer ${own.id}` },
     descriptions: { en: `What to do for ${own.id}` },
@@ -51,7 +51,8 @@ export function feedOffer(own: Partial<FeedOffer> & { id: number }): FeedOffer {
     removed_at: null,
     figures: null,
     ...own,
-  });
+  };
+  return feedOfferSchema.parse(offer);
 }
 
 export interface SnapshotContent {
