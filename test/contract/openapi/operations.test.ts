@@ -89,6 +89,7 @@ describe('metrics', () => {
     const samples = lines.filter((line) => line !== '' && !line.startsWith('#'));
     for (const sample of samples) {
       const [, name = ''] = /^(\w+)(?:\{[\w="/:.,+-]*\})? [\d.e+-]+$/.exec(sample) ?? [];
+      expect(name).toMatch(/^(offerline|process|nodejs)_/);
       expect(described.has(name.replace(/_(bucket|sum|count)$/, '')) || described.has(name), sample).toBe(true);
     }
     expect(text).not.toMatch(/secret|made up/);

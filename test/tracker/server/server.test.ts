@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -59,6 +59,15 @@ it('measures what it does, without a word of who did it', async () => {
   for (const written of [body, ...test.logged])
     for (const hidden of ['nobody-may-know', tokenOfNorth, 'wrong-token', secret, '127.0.0.1', 'made-up-name', id])
       expect(written).not.toContain(hidden);
+});
+
+it('measures only what its page explains', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [] });
+  const { body } = await test.ask('/metrics');
+  const page = readFileSync(new URL('../../../src/tracker/README.md', import.meta.url), 'utf8');
+  const names = [...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !page.includes(`\`${name}`))).toEqual([]);
 });
 
 it('answers what Node would answer by itself, with the headers that all answers have', async () => {
