@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandsIn, documentedProgram } from '../src/cli/reference/commands-page.ts';
+import { consolePages } from '../src/console/pages.ts';
 import { analyticsTables, analyticsViews } from '../src/pipeline/snapshot/content/published-tables.ts';
+import { operations } from '../src/serve/api/operations.ts';
+import { connectors } from '../src/sources/connectors/connectors.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*.md'], {
@@ -115,6 +118,32 @@ it('the analysts’ page has all tables of the file with their grain, and no oth
   const names = rows.flatMap((row) => codeIn(row.split(' | ')[0] ?? '').map((name) => [name, row] as const));
   expect(names.map(([name]) => name).toSorted()).toEqual([...analyticsTables, ...analyticsViews].toSorted());
   expect(names.filter(([name, row]) => !row.startsWith(`| \`${name}\` | one row per `))).toEqual([]);
+});
+
+/** The code in the first cells of a section's tables. */
+function firstCells(path: string, title: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  const section = text.split(/^##? /m).find((part) => part.startsWith(`${title}\n`)) ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  return rows.flatMap((row) => codeIn(row.split(' | ')[0] ?? ''));
+}
+
+it('the publishers’ page has all paths that they may ask', () => {
+  const paths = firstCells('src/serve/publishers.md', 'Asking').filter((path) => !path.startsWith('/asset/'));
+  expect(paths.toSorted()).toEqual(operations.map(({ path }) => path).toSorted());
+});
+
+it('the console’s page has all addresses of its pages', () => {
+  const addresses = firstCells('src/console/README.md', 'Pages').map((address) => address.replace(/\?.*/, ''));
+  // This page only redirects to another one of these.
+  const paths = consolePages.map(({ path }) => path).filter((path) => path !== '/snapshots/diff');
+  expect(addresses.toSorted()).toEqual(paths.toSorted());
+});
+
+it('the networks’ page has all connectors', () => {
+  const rows = firstCells('src/sources/README.md', 'sources.json');
+  const networks = Object.values(connectors).filter(({ offers }) => offers !== undefined);
+  expect(rows).toEqual(expect.arrayContaining(networks.map(({ name }) => name)));
 });
 
 it('a script, command, option, file or link that is gone is found', () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, describe, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { connectors } from '../../src/sources/connectors/connectors.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
@@ -89,6 +90,11 @@ function ofTransport(connector: string): Fault['kind'][] {
     ? ['throttled', 'unavailable', 'html', 'cut_body', 'cut_gzip', 'control_character']
     : ['throttled'];
 }
+
+it('every connector of a network has a dialect, by which it is tried', () => {
+  const networks = Object.values(connectors).filter(({ offers }) => offers !== undefined);
+  expect(Object.keys(dialects)).toEqual(networks.map(({ name }) => name));
+});
 
 describe.for(Object.entries(dialects))('a network that speaks %s', ([connector, dialect]) => {
   const { lacks = {} } = dialect;
