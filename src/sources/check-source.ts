@@ -1,5 +1,5 @@
 import { NetworkRecord } from './records/record-fields.ts';
-import { jsonText } from './records/canonical-offer.ts';
+import { jsonText } from '../kit/text/json-text.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import type { ResolvedSource } from './resolve-source.ts';

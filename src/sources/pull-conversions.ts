@@ -9,7 +9,7 @@ import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
-import { jsonText } from './records/canonical-offer.ts';
+import { jsonText } from '../kit/text/json-text.ts';
 import { NetworkRecord } from './records/record-fields.ts';
 import { retryIfMoved, MovedError, fetchAllPages } from './fetch-all-pages.ts';
 

@@ -1,7 +1,7 @@
 import type { Effects } from '../kit/files/effects.ts';
 import type { Moment } from '../kit/time/moment.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
-import { jsonText } from './records/canonical-offer.ts';
+import { jsonText } from '../kit/text/json-text.ts';
 import type { CanonicalRecord } from './connectors/connector.ts';
 import { NetworkRecord, scalarText } from './records/record-fields.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';

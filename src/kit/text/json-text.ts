@@ -83,3 +83,13 @@ function findDuplicateKey(json: string): string | undefined {
   }
   return undefined;
 }
+
+/** Writes JSON with numbers as they were written. */
+export function jsonText(value: JsonValue): string {
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}:${jsonText(member)}`)
+    .join(',')}}`;
+}

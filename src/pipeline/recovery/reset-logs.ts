@@ -31,6 +31,7 @@ const tablesOfLogs = [
   'key_runs',
   'conversion_events',
   'conversion_clicks',
+  'conversion_states',
   'waiting_clicks',
   'postbacks_undecided',
   'click_hourly',

@@ -9,6 +9,7 @@ export interface Tables {
   click_hourly: ClickHourlyTable;
   conversion_clicks: ConversionClicksTable;
   conversion_events: ConversionEventsTable;
+  conversion_states: ConversionStatesTable;
   delivery_attempts: DeliveryAttemptsTable;
   delivery_states: DeliveryStatesTable;
   dirty_days: DirtyDaysTable;
@@ -66,6 +67,14 @@ export interface ConversionEventsTable {
   payout: string | null;
   reason: string | null;
   file_id: number;
+}
+
+export interface ConversionStatesTable {
+  conversion_id: string;
+  credits: number;
+  state: 'credited' | 'reversed';
+  payout: string | null;
+  version: string | null;
 }
 
 export interface DeliveryAttemptsTable {

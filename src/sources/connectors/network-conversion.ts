@@ -4,7 +4,7 @@ export interface NetworkConversion {
   id: string;
   /** The sub id that our links carry; without one nobody can be credited. */
   clickId: string | undefined;
-  status: 'approved' | 'pending' | 'rejected';
+  status: 'approved' | 'pending' | 'rejected' | 'charged_back';
   /** The network's text; without an offset it is in the source's `time_zone`. */
   occurredAt: string;
   /** Last change of status or amount, where the network states it. */

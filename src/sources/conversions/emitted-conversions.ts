@@ -16,6 +16,7 @@ export interface ConversionLine {
   click_id: string;
   kind: 'credit' | 'reject' | 'chargeback';
   occurred_at: Moment;
+  event_id?: string;
   payout?: string;
   reason?: string;
 }
@@ -30,6 +31,8 @@ export interface ReadyConversion {
   /** Last change; the time of the pull where the network gives none. */
   changedAt: Moment;
   payout: string | null;
+  /** Milestone of the credit. */
+  eventId?: string | undefined;
   reason: string | undefined;
 }
 
@@ -45,9 +48,9 @@ export function linesFor(
   const { status, payout } = conversion;
   const version = emitted?.version ?? 1;
   if (status === 'pending') return { lines: [], emitted };
-  if (status === 'rejected') {
+  if (status === 'rejected' || status === 'charged_back') {
     if (emitted?.state === 'reversed') return { lines: [], emitted };
-    const reject = lineOf(conversion, 'reject', version);
+    const reject = lineOf(conversion, status === 'rejected' ? 'reject' : 'chargeback', version);
     // A reject takes its amount from the credit; without one the catalog's payout would count.
     const amount = emitted === undefined && payout !== null ? { payout } : {};
     return { lines: [{ ...reject, ...amount }], emitted: { version, state: 'reversed', payout } };
@@ -65,7 +68,7 @@ export function linesFor(
 }
 
 function lineOf(
-  { id, clickId, occurredAt, changedAt, payout, reason }: ReadyConversion,
+  { id, clickId, occurredAt, changedAt, payout, eventId, reason }: ReadyConversion,
   kind: ConversionLine['kind'],
   version: number,
 ): ConversionLine {
@@ -74,6 +77,7 @@ function lineOf(
     click_id: clickId,
     kind,
     occurred_at: kind === 'credit' ? occurredAt : changedAt,
+    ...(eventId === undefined || kind !== 'credit' ? {} : { event_id: eventId }),
     ...(payout === null || kind !== 'credit' ? {} : { payout }),
     ...(reason === undefined || kind === 'credit' ? {} : { reason }),
   };

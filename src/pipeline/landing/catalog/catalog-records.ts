@@ -1,19 +1,24 @@
 import { open, stat } from 'node:fs/promises';
-import { LandingRecord, QuarantineError, type CheckedFile } from '../landing-file.ts';
+import { LandingRecord, QuarantineError, type FileLines } from '../landing-file.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 
 /** A catalog's offers are held in memory while they are compared with what is known. */
 const maxRecords = 1_000_000;
 const chunkBytes = 1024 * 1024;
 
-/** A catalog's records, some at a time. Throws `QuarantineError` before the first of them where there are too many. */
-export async function* catalogRecords({ readablePath, firstRow }: CheckedFile): AsyncGenerator<LandingRecord[]> {
-  if (await hasTooManyRecords(readablePath)) {
+/** A catalog's records, some at a time; blank lines are none. Throws `QuarantineError` before the first of them where there are too many. */
+export async function* catalogRecords(file: FileLines): AsyncGenerator<LandingRecord[]> {
+  if (await hasTooManyRecords(file.readablePath)) {
     throw new QuarantineError(
       'too_many_records',
       `a catalog may have ${maxRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
     );
   }
+  yield* recordsOf(file);
+}
+
+/** A file's records with the numbers of their lines, some at a time, but for those of long lines that lie apart. */
+export async function* recordsOf({ readablePath, firstRow }: FileLines): AsyncGenerator<LandingRecord[]> {
   let line = firstRow;
   for await (const lines of linesOf(readablePath))
     yield lines.map((bytes) => new LandingRecord(line++, bytes)).filter((record) => !isBlank(record));

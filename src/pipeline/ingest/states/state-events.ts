@@ -1,0 +1,197 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { readFile } from 'node:fs/promises';
+import { linesFor, type ConversionLine } from '../../../sources/conversions/emitted-conversions.ts';
+import { recordsOf } from '../../landing/catalog/catalog-records.ts';
+import { LineFile } from '../../landing/lines/line-file.ts';
+import type { CheckedFile, FileLines } from '../../landing/landing-file.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
+import { jsonText } from '../../../kit/text/json-text.ts';
+import { momentOf } from '../../../kit/time/moment.ts';
+import { insertInto } from '../../warehouse/insert-into.ts';
+import { readStateRow, type StateReading, type StateRow } from './state-rows.ts';
+
+/** What rows of state have told of a conversion so far. */
+export interface ToldState {
+  conversion_id: string;
+  /** Number of its credits, or of rejects without one. */
+  credits: number;
+  state: 'credited' | 'reversed';
+  /** USD; null: the catalog's payout counts. */
+  payout: string | null;
+  /** Of the row that said so last. */
+  version: string | null;
+}
+
+/** A file of states as a log of events. */
+export interface StateEvents {
+  lines: Pick<FileLines, 'readablePath' | 'longLines'>;
+  /** Rows that became events, and those that bring nothing new. */
+  told: number;
+  known: number;
+  pending: number;
+}
+
+/** Second events of a row, which are read apart, in one statement. */
+const maxApart = 20_000;
+
+/**
+ * Reads files whose rows say how conversions stand as logs of the events that lead there from what was told before, in
+ * the order of the files' modification, then path: the order in which they arrived. A row whose version is older than
+ * what was told brings nothing. A row that becomes two events has the second one apart, under the same number.
+ * `toldBefore` gives what is known by conversion and is brought up to date. `scratch`: paths of scratch files.
+ */
+export async function eventsOfStates<File extends CheckedFile>(
+  files: readonly File[],
+  toldBefore: (ids: readonly string[]) => Promise<Map<string, ToldState>>,
+  reading: Omit<StateReading, 'changedAt'>,
+  scratch: (file: File) => string,
+): Promise<{ events: Map<File, StateEvents>; told: ToldState[] }> {
+  const inOrder = files.toSorted((one, other) =>
+    one.modifiedNs === other.modifiedNs ? (one.path < other.path ? -1 : 1) : one.modifiedNs < other.modifiedNs ? -1 : 1,
+  );
+  const told = new Map<string, ToldState>();
+  const events = new Map<File, StateEvents>();
+  for (const file of inOrder) {
+    const changedAt = momentOf(file.modifiedNs / 1000n);
+    const rows = await readRows(file, { ...reading, changedAt });
+    const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || told.has(row.id) ? [] : [row.id])))];
+    const before = await toldBefore(unknown);
+    const stateOf = (id: string) => told.get(id) ?? before.get(id);
+    events.set(
+      file,
+      await writeEvents(file, rows, { stateOf, tell: (state) => told.set(state.conversion_id, state) }, scratch(file)),
+    );
+  }
+  return { events, told: [...told.values()] };
+}
+
+interface NumberedRow {
+  /** Of its record, from the file's first. */
+  line: number;
+  row: StateRow | Extract<ReturnType<typeof readStateRow>, { rejected: unknown }>;
+}
+
+async function readRows(file: FileLines, reading: StateReading): Promise<NumberedRow[]> {
+  const rows: NumberedRow[] = [];
+  const take = (line: number, text: string) => void rows.push({ line, row: readStateRow(text, reading) });
+  for await (const records of recordsOf(file)) for (const { line, raw } of records) take(line, raw);
+  for (const { path, rows: numbers } of file.longLines)
+    for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
+      if (numbers[index] !== undefined) take(numbers[index], text);
+  return rows.toSorted((one, other) => one.line - other.line);
+}
+
+/** Rows by their version, else as they stand in the file. */
+function byVersion(rows: readonly NumberedRow[]): NumberedRow[] {
+  const versionOf = ({ row }: NumberedRow) => ('rejected' in row ? null : row.version);
+  return rows.toSorted((one, other) => {
+    const [left, right] = [versionOf(one), versionOf(other)];
+    if (left === null || right === null || left === right) return one.line - other.line;
+    return left < right ? -1 : 1;
+  });
+}
+
+async function writeEvents(
+  { firstRow }: FileLines,
+  rows: readonly NumberedRow[],
+  { stateOf, tell }: { stateOf: (id: string) => ToldState | undefined; tell: (state: ToldState) => void },
+  scratch: string,
+): Promise<StateEvents> {
+  const first = new Map<number, string>();
+  const second: { line: number; text: string }[] = [];
+  const counts = { told: 0, known: 0, pending: 0 };
+  for (const { line, row } of byVersion(rows)) {
+    if ('rejected' in row) {
+      first.set(line, jsonText(row.rejected));
+      continue;
+    }
+    if (row.status === 'pending') {
+      counts.pending++;
+      continue;
+    }
+    const lines = tellState(row, stateOf(row.id), tell);
+    const [one, other] = lines;
+    if (one === undefined) {
+      counts.known++;
+      continue;
+    }
+    counts.told++;
+    first.set(line, JSON.stringify(one));
+    if (other !== undefined) second.push({ line, text: JSON.stringify(other) });
+  }
+  const lines = { readablePath: `${scratch}-events.ndjson`, longLines: [] as FileLines['longLines'] };
+  const last = rows.at(-1)?.line ?? firstRow - 1;
+  const inPlace = Array.from({ length: last - firstRow + 1 }, (_, index) => first.get(firstRow + index) ?? '');
+  writeLines(lines.readablePath, inPlace);
+  for (let start = 0; start < second.length; start += maxApart) {
+    const apart = second.slice(start, start + maxApart);
+    const path = `${scratch}-events-${start}.ndjson`;
+    writeLines(
+      path,
+      apart.map(({ text }) => text),
+    );
+    lines.longLines.push({ path, rows: apart.map(({ line }) => line) });
+  }
+  return { lines, ...counts };
+}
+
+/** Returns the events that lead from what was told to what a row says, and tells it. */
+function tellState(
+  row: StateRow,
+  before: ToldState | undefined,
+  tell: (state: ToldState) => void,
+): readonly ConversionLine[] {
+  const isOlder = (before?.version ?? null) !== null && row.version !== null && row.version < (before?.version ?? '');
+  if (isOlder) return [];
+  const { lines, emitted } = linesFor(row, before && { ...before, version: before.credits });
+  if (emitted !== undefined)
+    tell({
+      conversion_id: row.id,
+      credits: emitted.version,
+      state: emitted.state,
+      payout: emitted.payout,
+      version: row.version ?? before?.version ?? null,
+    });
+  return lines;
+}
+
+function writeLines(path: string, texts: readonly string[]): void {
+  const file = new LineFile(path);
+  try {
+    for (const text of texts) {
+      file.bytes(Buffer.from(text));
+      file.endLine();
+    }
+    file.finish();
+  } finally {
+    file.close();
+  }
+}
+
+/** Conversions that are looked up in one statement. */
+const maxLookedUp = 50_000;
+
+/** What the state knows to be told of conversions, by their ids. */
+export async function toldStates(
+  connection: DuckDBConnection,
+  ids: readonly string[],
+): Promise<Map<string, ToldState>> {
+  const told = new Map<string, ToldState>();
+  for (let start = 0; start < ids.length; start += maxLookedUp) {
+    const rows = await queryRows<ToldState>(
+      connection,
+      `SELECT conversion_id, credits, state, payout::VARCHAR AS payout, version FROM conversion_states
+       WHERE conversion_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
+      [JSON.stringify(ids.slice(start, start + maxLookedUp))],
+    );
+    for (const row of rows)
+      told.set(row.conversion_id, { ...row, payout: row.payout && moneyText(parseMoney(row.payout) ?? 0n) });
+  }
+  return told;
+}
+
+/** Remembers what was told, in the transaction of its events. */
+export async function rememberStates(connection: DuckDBConnection, told: readonly ToldState[]): Promise<void> {
+  await insertInto(connection, 'conversion_states', told, { replacing: ['conversion_id'] });
+}

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckedFile } from '../../../../src/pipeline/landing/landing-file.ts';
+import { eventsOfStates, type ToldState } from '../../../../src/pipeline/ingest/states/state-events.ts';
+
+/** A list of states with what is kept between runs. */
+class StateList {
+  readonly #folder: string;
+  readonly #told = new Map<string, ToldState>();
+  #files = 0;
+
+  static async create(): Promise<StateList> {
+    const folder = await mkdtemp(join(tmpdir(), 'offerline-states-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    return new StateList(folder);
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** One run over files of rows, each changed last a second after the one before; gives its events and counts. */
+  async run(files: readonly (readonly (object | string)[])[]) {
+    const landed: CheckedFile[] = [];
+    for (const rows of files) {
+      const number = ++this.#files;
+      const path = join(this.#folder, `${String(number).padStart(4, '0')}.ndjson`);
+      await writeFile(path, rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n') + '\n');
+      const modifiedNs = (1_795_000_000n + BigInt(number)) * 1_000_000_000n;
+      landed.push({ path, readablePath: path, firstRow: 2, longLines: [], modifiedNs } as unknown as CheckedFile);
+    }
+    const { events, told } = await eventsOfStates(
+      landed,
+      async (ids) => new Map(ids.flatMap((id) => (this.#told.has(id) ? [[id, this.#told.get(id) as ToldState]] : []))),
+      { wallClock: '2026-11-20T00:00:00Z', timeZone: undefined, rates: { EUR: '2' } },
+      ({ path }) => path,
+    );
+    for (const state of told) this.#told.set(state.conversion_id, state);
+    const found: { line: number; event: Record<string, unknown> }[] = [];
+    const counts = { told: 0, known: 0, pending: 0 };
+    for (const file of landed) {
+      const of = events.get(file);
+      if (of === undefined) throw new Error(`no events of ${file.path}`);
+      counts.told += of.told;
+      counts.known += of.known;
+      counts.pending += of.pending;
+      const add = async (path: string, lineOf: (index: number) => number) => {
+        for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
+          if (text !== '') found.push({ line: lineOf(index), event: JSON.parse(text) as Record<string, unknown> });
+      };
+      await add(of.lines.readablePath, (index) => index + 2);
+      for (const { path, rows } of of.lines.longLines) await add(path, (index) => rows[index] ?? 0);
+    }
+    return { events: found, counts };
+  }
+}
+
+const row = (fields: object = {}) => ({
+  conversion_id: 'v',
+  click_id: 'c',
+  status: 'credit',
+  occurred_at: '2026-11-18T10:00:00Z',
+  payout: '1.5',
+  ...fields,
+});
+const short = ({ line, event }: { line: number; event: Record<string, unknown> }) =>
+  [line, event['conversion_id'], event['kind'], event['payout']]
+    .flatMap((part) => (part === undefined ? [] : [String(part)]))
+    .join(' ');
+
+describe('rows of state', () => {
+  it('become the events that lead from what was told to what they say', async () => {
+    const list = await StateList.create();
+    const first = await list.run([
+      [row(), row({ conversion_id: 'w', status: 'pending' }), row({ conversion_id: 'x', status: 'reject' })],
+    ]);
+    expect(first.events.map(short)).toEqual(['2 v credit 1.5', '4 x reject 1.5']);
+    expect(first.counts).toEqual({ told: 2, known: 0, pending: 1 });
+    const second = await list.run([
+      [
+        row({ payout: '1.50' }),
+        row({ conversion_id: 'w' }),
+        row({ conversion_id: 'x', payout: '3', currency: 'eur', event_id: 'level' }),
+      ],
+      [row({ payout: '2' }), row({ conversion_id: 'w', status: 'chargeback', reason: 'fraud' })],
+    ]);
+    expect(second.events.map(short)).toEqual([
+      '3 w credit 1.5',
+      '4 x~2 credit 6',
+      '2 v chargeback',
+      '3 w chargeback',
+      '2 v~2 credit 2',
+    ]);
+    expect(second.events.map(({ event }) => event['event_id']).filter(Boolean)).toEqual(['level']);
+    expect(second.counts).toEqual({ told: 4, known: 1, pending: 0 });
+    expect((await list.run([[row({ payout: '2' })]])).events).toEqual([]);
+  });
+
+  it('that are older than what was told bring nothing', async () => {
+    const list = await StateList.create();
+    await list.run([[row({ version: '10', payout: '3' })]]);
+    const late = await list.run([[row({ version: '9', payout: '2' }), row({ version: '9.5', status: 'reject' })]]);
+    expect([late.events, late.counts.known]).toEqual([[], 2]);
+    const times = await StateList.create();
+    await times.run([[row({ changed_at: '2026-11-19T10:00:00+02:00' })]]);
+    const later = await times.run([
+      [row({ changed_at: '2026-11-19T07:59:59Z', status: 'reject' }), row({ changed_at: '2026-11-19T09:00:00Z' })],
+    ]);
+    expect(later.events).toEqual([]);
+  });
+
+  it('that cannot be read are rejected in their place, by the rules of events', async () => {
+    const list = await StateList.create();
+    const { events } = await list.run([
+      [
+        row({ status: 'paid' }),
+        row({ conversion_id: 'é' }),
+        row({ occurred_at: 'yesterday' }),
+        row({ payout: '1,5' }),
+        row({ currency: 'GBP' }),
+        '{"~raw":"odd","status":"credit"}',
+        row(),
+      ],
+    ]);
+    expect(events.map(({ line, event }) => [line, event['kind'], event['~reject'] ?? event['~raw']])).toEqual([
+      [2, 'paid', undefined],
+      [3, 'credit', undefined],
+      [4, 'credit', undefined],
+      [5, 'credit', undefined],
+      [6, 'credit', 'no_rate'],
+      [7, 'credit', 'odd'],
+      [8, 'credit', undefined],
+    ]);
+  });
+
+  const said = fc.record({
+    conversion_id: fc.constantFrom('v', 'w', 'x'),
+    status: fc.constantFrom('credit', 'credit', 'pending', 'reject', 'chargeback'),
+    payout: fc.constantFrom('1', '2.5'),
+    version: fc.option(fc.integer({ min: 0, max: 12 }).map(String), { nil: undefined }),
+  });
+
+  it('tell the same however their files are cut into runs', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(said, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
+        fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
+        async (files, cuts) => {
+          const rows = files.map((file) => file.map((fields) => row(fields)));
+          const atOnce = await (await StateList.create()).run(rows);
+          const list = await StateList.create();
+          const found: string[] = [];
+          let open: object[][] = [];
+          for (const [index, file] of rows.entries()) {
+            open.push(file);
+            if (index < rows.length - 1 && cuts[index] !== true) continue;
+            found.push(...(await list.run(open)).events.map(({ event }) => JSON.stringify(event)));
+            open = [];
+          }
+          expect(found.toSorted()).toEqual(atOnce.events.map(({ event }) => JSON.stringify(event)).toSorted());
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('come to what the newest version says, in whatever order they arrive', async () => {
+    const versions = fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(versions, fc.array(said, { minLength: 5, maxLength: 5 }), async (order, states) => {
+        const stated = order.map((version) => ({
+          ...row(states[version - 1]),
+          conversion_id: 'v',
+          version: String(version),
+        }));
+        const list = await StateList.create();
+        const credits = new Map<unknown, unknown>();
+        for (const each of stated) {
+          const { events } = await list.run([[each]]);
+          for (const { event } of events)
+            if (event['kind'] === 'credit') credits.set(event['conversion_id'], event['payout']);
+            else credits.delete(event['conversion_id']);
+        }
+        const newest = stated
+          .filter(({ status }) => status !== 'pending')
+          .toSorted((one, other) => Number(other.version) - Number(one.version))[0];
+        expect([...credits.values()]).toEqual(newest?.status === 'credit' ? [newest.payout] : []);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
