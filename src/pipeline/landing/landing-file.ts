@@ -1,3 +1,4 @@
+import { rawOfLine } from './lines/mapped-line.ts';
 import type { LandingFormat } from '../../kit/vocabulary/landing-formats.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
 
@@ -55,9 +56,14 @@ export class LandingRecord {
     this.bytes = bytes;
   }
 
-  /** The NDJSON line, the array's element, or the CSV or Parquet record as JSON. */
-  get raw(): string {
+  /** The record as it is read: the NDJSON line, the array's element, the CSV or Parquet record as JSON, or as mapped. */
+  get text(): string {
     return this.bytes.toString('utf8');
+  }
+
+  /** The record as it lay there. */
+  get raw(): string {
+    return rawOfLine(this.text);
   }
 }
 

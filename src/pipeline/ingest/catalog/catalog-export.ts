@@ -110,12 +110,11 @@ export async function readExport(
   /** Returns whether the record is one after a known one of the same offer. */
   const read = (record: LandingRecord, recordSha256: string): boolean => {
     let currency: string | undefined;
-    const { raw } = record;
-    const result = parseOfferRecord(raw, { ...reading, textCells, onCurrency: (named) => (currency = named) });
+    const result = parseOfferRecord(record.text, { ...reading, textCells, onCurrency: (named) => (currency = named) });
     if ('reject' in result) {
       if (currency !== undefined) count({ currency });
       if (catalog.rejected++ < maxRejectsKept)
-        catalog.rejectedRows.push({ ...keptRow(record.line, raw), reason: reasonOf(file, record, result.reject) });
+        catalog.rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, result.reject) });
       if (result.externalId === null) unidentified = true;
       else catalog.rejectedIds.add(result.externalId);
       return false;
@@ -132,7 +131,7 @@ export async function readExport(
     const remarks = { ...(currency !== undefined && { currency }), ...(warnings.length > 0 && { warnings }) };
     const accepted = {
       offer,
-      row: offer.id === null ? null : keptRow(record.line, raw),
+      row: offer.id === null ? null : keptRow(record),
       recordSha256,
       remarks: remarksText(remarks),
     };
@@ -159,7 +158,7 @@ function reasonOf({ format, unterminatedRow }: NewFile, { line }: LandingRecord,
   return format === 'csv' && reason === 'not_json_object' ? 'wrong_cell_count' : reason;
 }
 
-function keptRow(line: number, raw: string): KeptRow {
+function keptRow({ line, raw }: LandingRecord): KeptRow {
   return { line, ...keptText(raw) };
 }
 
@@ -180,6 +179,6 @@ function incompleteness(
   unidentified: boolean,
 ): CatalogExport['incomplete'] {
   if (last === undefined) return 'empty_export';
-  if (unterminatedRow !== null || parseJson(last.raw) === undefined) return 'truncated_export';
+  if (unterminatedRow !== null || parseJson(last.text) === undefined) return 'truncated_export';
   return unidentified ? 'unidentified_reject' : null;
 }

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { charactersKept } from '../../../kit/text/kept-text.ts';
+import { rawOfLineSql } from '../../landing/lines/mapped-line.ts';
 import { numberedLines, parsedLog, rowsOfFile } from '../../landing/logs/log-parser.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
@@ -66,10 +67,10 @@ const maxSought = 10_000;
 function numberedRejects(file: LogBatchFile, rejects: string): string {
   const [lines] = numberedLines(file);
   return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
-    FROM ${lines} AS lines
+    FROM (SELECT line, ${rawOfLineSql('raw')} AS shown FROM ${lines}) AS lines
     JOIN (SELECT DISTINCT reason, raw, raw_length, digest FROM ${rejects} WHERE line IS NULL) AS sought
-      ON sought.raw = left(lines.raw, ${charactersKept})
-        AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.raw) ELSE sought.digest = sha256(lines.raw) END`;
+      ON sought.raw = left(lines.shown, ${charactersKept})
+        AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.shown) ELSE sought.digest = sha256(lines.shown) END`;
 }
 
 /** Parses lines in their order until there are enough rejects: where there are many, the first ones come soon. */

@@ -75,7 +75,7 @@ interface NumberedRow {
 async function readRows(file: FileLines, reading: StateReading): Promise<NumberedRow[]> {
   const rows: NumberedRow[] = [];
   const take = (line: number, text: string) => void rows.push({ line, row: readStateRow(text, reading) });
-  for await (const records of recordsOf(file)) for (const { line, raw } of records) take(line, raw);
+  for await (const records of recordsOf(file)) for (const { line, text } of records) take(line, text);
   for (const { path, rows: numbers } of file.longLines)
     for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
       if (numbers[index] !== undefined) take(numbers[index], text);

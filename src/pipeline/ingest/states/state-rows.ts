@@ -1,3 +1,4 @@
+import { rejectKey } from '../../landing/lines/mapped-line.ts';
 import type { ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
 import { convertMoney, moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
@@ -41,7 +42,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   if (!isJsonObject(record)) return { rejected: {} };
   const { status, changed_at, version, currency, ...event } = record;
   const rejected = (reason?: string) => ({
-    rejected: { ...event, kind: status ?? null, ...(reason !== undefined && { '~reject': reason }) } as JsonObject,
+    rejected: { ...event, kind: status ?? null, ...(reason !== undefined && { [rejectKey]: reason }) } as JsonObject,
   });
   const text = (name: string) => textOf(record[name]);
   const [id, clickId, eventId] = [text('conversion_id'), text('click_id'), text('event_id')];

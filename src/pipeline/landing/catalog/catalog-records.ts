@@ -78,5 +78,5 @@ async function* linesOf(path: string): AsyncGenerator<Buffer[]> {
 const firstOfObject = '{'.charCodeAt(0);
 
 function isBlank(record: LandingRecord): boolean {
-  return record.bytes[0] !== firstOfObject && /^\p{Zs}*$/u.test(record.raw);
+  return record.bytes[0] !== firstOfObject && /^\p{Zs}*$/u.test(record.text);
 }

@@ -14,6 +14,7 @@ import { imageName } from './image-name.ts';
 import { duplicateKey, isJsonObject, parseJson } from '../../../kit/text/json-text.ts';
 import { hasBraces, withPlainAmpersands } from '../../../kit/text/macros.ts';
 import type { IngestWarning } from '../landing-file.ts';
+import { mappedKeys, rejectKey } from '../lines/mapped-line.ts';
 import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
 import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-fields.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
@@ -32,7 +33,7 @@ export type OfferReadingResult =
   /** `reject` is the reason code; `externalId` is null where the record does not say which offer it is about. */
   | { reject: string; externalId: string | null; warnings: IngestWarning[] };
 
-const knownFields = new Set<string>(landingFieldNames);
+const knownFields = new Set<string>([...landingFieldNames, ...mappedKeys]);
 const maxInteger = 2 ** 31 - 1;
 
 /** Turns one record of a catalog, as JSON text, into a canonical offer. Never throws. */
@@ -43,6 +44,8 @@ export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadi
     return { reject: 'duplicate_key', externalId: externalIdIn(raw), warnings: [] };
   const fields = new RecordFields(record, reading.textCells);
   try {
+    const refused = fields.scalar(rejectKey);
+    if (typeof refused === 'string') throw new RecordReject(refused);
     return { offer: readOffer(fields, reading), warnings: fields.warnings };
   } catch (error) {
     if (!(error instanceof RecordReject)) throw error;

@@ -4,6 +4,7 @@ import type { LogFault, LogField, LogSchema } from './log-fields.ts';
 import { dayNumber } from '../../../kit/time/day-number.ts';
 import { eventKey } from '../../../kit/vocabulary/event-key.ts';
 import { quoted, quotedPathList } from '../../../kit/text/sql-text.ts';
+import { mappedKeys, rawOfLineSql, rejectOfLineSql } from '../lines/mapped-line.ts';
 import { longLineBytes, maxLineBytes, type FileLines } from '../landing-file.ts';
 
 /** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
@@ -78,11 +79,15 @@ function judgedRows(schema: LogSchema, rows: string): string {
         ${warningsOf(schema)} AS warnings
       FROM typed
     ),
+    -- shown: of a rejected row the record as it lay there.
+    shown_rows AS (
+      SELECT *, CASE WHEN fault IS NOT NULL THEN ${rawOfLineSql('raw')} END AS shown FROM judged
+    ),
     events AS (
       SELECT file_id, line, ${fields.map(({ name }) => `${name}_value AS ${name}`).join(', ')}, warnings,
-        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, ${charactersKept}), 'raw_length', length(raw),
-          'digest', CASE WHEN length(raw) > ${charactersKept} THEN sha256(raw) END)::VARCHAR END AS reject
-      FROM judged
+        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(shown, ${charactersKept}), 'raw_length', length(shown),
+          'digest', CASE WHEN length(shown) > ${charactersKept} THEN sha256(shown) END)::VARCHAR END AS reject
+      FROM shown_rows
     )`;
 }
 
@@ -91,11 +96,13 @@ function faultOf({ fields }: LogSchema): string {
   const faults = fields.flatMap((field) => field.faults);
   const whens = (some: readonly LogFault[]) =>
     some.map(({ when, reason }) => `WHEN ${when} THEN ${quoted(reason)}`).join('\n          ');
+  const refused = rejectOfLineSql('record');
   return `CASE WHEN is_plain THEN CASE
           ${whens(faults.filter(({ neverOfPlain }) => !neverOfPlain))} END
         ELSE CASE
           WHEN NOT is_object OR ${laxJson} THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
+          WHEN ${refused} IS NOT NULL THEN ${refused}
           ${whens(faults)} END
         END`;
 }
@@ -166,7 +173,7 @@ export function droppableFields(schema: LogSchema): (LogField & { dropped: strin
 }
 
 function hasUnknownField({ fields }: LogSchema): string {
-  return `len(list_filter(json_keys(record), lambda key: key NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')}))) > 0`;
+  return `len(list_filter(json_keys(record), lambda key: key NOT IN (${[...fields.map(({ name }) => name), ...mappedKeys].map(quoted).join(', ')}))) > 0`;
 }
 
 /**

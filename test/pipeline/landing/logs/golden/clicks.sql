@@ -67,6 +67,7 @@ COPY (
         ELSE CASE
           WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
+          WHEN CASE WHEN starts_with(record, '{"~raw":') THEN json_extract_string(record, '$."~reject"') END IS NOT NULL THEN CASE WHEN starts_with(record, '{"~raw":') THEN json_extract_string(record, '$."~reject"') END
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
           WHEN NOT regexp_full_match(click_id, '[\x20-\x7e]+') THEN 'bad_click_id'
@@ -98,7 +99,7 @@ COPY (
           WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END
         END AS fault,
         (CASE WHEN is_plain THEN 0
-          ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'))) > 0 THEN 1 ELSE 0 END ELSE 0 END + CASE WHEN record <> raw THEN 128 ELSE 0 END END
+          ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2', '~raw', '~reject'))) > 0 THEN 1 ELSE 0 END ELSE 0 END + CASE WHEN record <> raw THEN 128 ELSE 0 END END
           + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END
           + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END
           + CASE WHEN ip IS NOT NULL AND ip_value IS NULL THEN 8 ELSE 0 END
@@ -107,11 +108,15 @@ COPY (
           + CASE WHEN sub2 IS NOT NULL AND sub2_value IS NULL THEN 64 ELSE 0 END)::UTINYINT AS warnings
       FROM typed
     ),
+    -- shown: of a rejected row the record as it lay there.
+    shown_rows AS (
+      SELECT *, CASE WHEN fault IS NOT NULL THEN CASE WHEN starts_with(raw, '{"~raw":') THEN coalesce(json_extract_string(raw, '$."~raw"'), raw) ELSE raw END END AS shown FROM judged
+    ),
     events AS (
       SELECT file_id, line, click_id_value AS click_id, offer_id_value AS offer_id, source_value AS source, external_id_value AS external_id, site_key_value AS site_key, user_id_value AS user_id, clicked_at_value AS clicked_at, country_value AS country, device_value AS device, ip_value AS ip, user_agent_value AS user_agent, sub1_value AS sub1, sub2_value AS sub2, warnings,
-        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, 2000), 'raw_length', length(raw),
-          'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject
-      FROM judged
+        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(shown, 2000), 'raw_length', length(shown),
+          'digest', CASE WHEN length(shown) > 2000 THEN sha256(shown) END)::VARCHAR END AS reject
+      FROM shown_rows
     )
     SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, (((((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) & 4294967295::UBIGINT) << 32) | ((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) >> 32)) >> 4)::BIGINT AS event_key, file_id, warnings, reject,
       CASE WHEN reject IS NULL THEN (epoch_us(clicked_at) - -62135596800000000) // 86400000000 END AS day_number

@@ -68,6 +68,7 @@ COPY (
         ELSE CASE
           WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
+          WHEN CASE WHEN starts_with(record, '{"~raw":') THEN json_extract_string(record, '$."~reject"') END IS NOT NULL THEN CASE WHEN starts_with(record, '{"~raw":') THEN json_extract_string(record, '$."~reject"') END
           WHEN conversion_id IS NULL THEN 'missing_conversion_id'
           WHEN strlen(conversion_id) NOT BETWEEN 1 AND 128 OR strlen(conversion_id) <> length(conversion_id) OR contains(conversion_id, chr(127)) THEN 'bad_conversion_id'
           WHEN NOT regexp_full_match(conversion_id, '[\x20-\x7e]+') THEN 'bad_conversion_id'
@@ -90,15 +91,19 @@ COPY (
           WHEN payout IS NOT NULL AND payout_value IS NULL THEN 'bad_payout' END
         END AS fault,
         (CASE WHEN is_plain THEN 0
-          ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('conversion_id', 'click_id', 'kind', 'occurred_at', 'event_id', 'payout', 'reason'))) > 0 THEN 1 ELSE 0 END ELSE 0 END + CASE WHEN record <> raw THEN 128 ELSE 0 END END
+          ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('conversion_id', 'click_id', 'kind', 'occurred_at', 'event_id', 'payout', 'reason', '~raw', '~reject'))) > 0 THEN 1 ELSE 0 END ELSE 0 END + CASE WHEN record <> raw THEN 128 ELSE 0 END END
           + CASE WHEN reason IS NOT NULL AND reason_value IS NULL THEN 2 ELSE 0 END)::UTINYINT AS warnings
       FROM typed
     ),
+    -- shown: of a rejected row the record as it lay there.
+    shown_rows AS (
+      SELECT *, CASE WHEN fault IS NOT NULL THEN CASE WHEN starts_with(raw, '{"~raw":') THEN coalesce(json_extract_string(raw, '$."~raw"'), raw) ELSE raw END END AS shown FROM judged
+    ),
     events AS (
       SELECT file_id, line, conversion_id_value AS conversion_id, click_id_value AS click_id, kind_value AS kind, occurred_at_value AS occurred_at, event_id_value AS event_id, payout_value AS payout, reason_value AS reason, warnings,
-        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, 2000), 'raw_length', length(raw),
-          'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject
-      FROM judged
+        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(shown, 2000), 'raw_length', length(shown),
+          'digest', CASE WHEN length(shown) > 2000 THEN sha256(shown) END)::VARCHAR END AS reject
+      FROM shown_rows
     )
     SELECT conversion_id, click_id, kind, occurred_at, event_id, payout, reason, (((((((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) & 4294967295::UBIGINT) << 32) | ((((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) >> 32)) >> 4)::BIGINT AS event_key, file_id, warnings, reject,
       CASE WHEN reject IS NULL THEN (epoch_us(occurred_at) - -62135596800000000) // 86400000000 END AS day_number
