@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { csvRecords as readCsv } from '../kit/text/csv.ts';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import type { Stream } from './connectors/declaration.ts';
-import { membersOf, scalarText, valueAt } from './records/record-fields.ts';
+import { membersOf, scalarText, valueAt } from '../kit/intake/mapping/places.ts';
 import { FetchError } from './http/fetcher.ts';
 
 /** The list changed between its pages; another try may succeed. */

@@ -1,8 +1,8 @@
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
-import { plainText } from '../records/plain-text.ts';
+import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
-import { targetCountries } from '../records/targeting.ts';
+import { targetCountries } from '../../kit/vocabulary/targeting.ts';
 
 /**
  * AdGem's offer API: a token for an hour, at most 60 requests a minute, pages of a hundred without a total. The names

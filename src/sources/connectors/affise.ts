@@ -5,9 +5,9 @@ import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts'
 import type { NetworkConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
-import { plainText } from '../records/plain-text.ts';
+import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
-import { targetCountries } from '../records/targeting.ts';
+import { targetCountries } from '../../kit/vocabulary/targeting.ts';
 
 /** Settings of both lists. */
 const everyList = {

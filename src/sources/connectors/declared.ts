@@ -3,7 +3,8 @@ import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/o
 import type { JsonValue } from '../../kit/text/json-text.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, SourceSettings } from './connector.ts';
-import { membersOf, NetworkRecord, scalarText } from '../records/record-fields.ts';
+import { membersOf, scalarText } from '../../kit/intake/mapping/places.ts';
+import type { NetworkRecord } from '../records/record-fields.ts';
 
 /** A field by the place where the record has it, or one value for all records. */
 const field = z.union([z.string(), z.strictObject({ value: z.json() })], {

@@ -2,9 +2,9 @@ import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
 import type { NetworkConversion } from './network-conversion.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
-import { plainText } from '../records/plain-text.ts';
+import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
-import { targetCountries } from '../records/targeting.ts';
+import { targetCountries } from '../../kit/vocabulary/targeting.ts';
 
 /**
  * Everflow, affiliate API v1. All affiliates of a network share five requests a second; we use two. Times are seconds

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-text.ts';
-import { valueAt, scalarText } from '../records/record-fields.ts';
+import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { requestedWait, waitAfter } from './retry-waits.ts';
 import type { Budget, PullClock } from './budget.ts';

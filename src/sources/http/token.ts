@@ -1,5 +1,5 @@
 import type { Stream } from '../connectors/declaration.ts';
-import { scalarText, valueAt } from '../records/record-fields.ts';
+import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { fetchPage, FetchError, type Fetching } from './fetcher.ts';
 import { fillTemplate, type TemplateValues } from './request-template.ts';
 

@@ -1,31 +1,5 @@
-import { isJsonObject, JsonNumber, type JsonValue } from '../../kit/text/json-text.ts';
-
-/**
- * Returns the value at a place of an answer: keys joined by dots, an empty text for the whole. Undefined for a missing
- * value and for null.
- */
-export function valueAt(value: JsonValue | undefined, place: string): JsonValue | undefined {
-  let at: JsonValue | undefined = value;
-  for (const key of place === '' ? [] : place.split('.')) {
-    if (Array.isArray(at)) at = at[Number(key)];
-    else if (isJsonObject(at) && Object.hasOwn(at, key)) at = at[key];
-    else return undefined;
-  }
-  return at === null ? undefined : at;
-}
-
-/** Returns a text, number or truth value as text; undefined for everything else. */
-export function scalarText(value: JsonValue | undefined): string | undefined {
-  if (value instanceof JsonNumber) return value.text;
-  if (typeof value === 'boolean') return String(value);
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** Returns the members of a list, or of a map in its place; none for every other value. */
-export function membersOf(value: JsonValue | undefined): JsonValue[] {
-  if (Array.isArray(value)) return value;
-  return isJsonObject(value) ? Object.values(value) : [];
-}
+import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
+import { isJsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 
 /** A record of a network, read by places. */
 export class NetworkRecord {

@@ -1,16 +1,5 @@
-const entities: Record<string, string> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  hellip: '…',
-  ndash: '–',
-  mdash: '—',
-  euro: '€',
-  pound: '£',
-};
+import { decodeHTMLStrict } from 'entities';
+
 const maxCharacters = 20_000;
 
 /**
@@ -25,11 +14,7 @@ export function plainText(html: string | undefined): string | undefined {
     .replaceAll(/<(br|\/p|\/div|\/li|\/h[1-6])\b[^>]*(>|$)/gi, '\n')
     .replaceAll(/<!--[\s\S]*?(-->|$)/g, ' ')
     .replaceAll(/<\/?[a-z][^>]*(>|$)/gi, ' ')
-    .replaceAll(
-      /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w{2,8}));/gi,
-      (whole, decimal?: string, hex?: string, name?: string) =>
-        name === undefined ? character(decimal, hex) : (entities[name.toLowerCase()] ?? whole),
-    )
+    .replaceAll(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|\w{2,32});/gi, character)
     .replaceAll(/[^\S\n]+/g, ' ')
     .replaceAll(/ ?\n ?/g, '\n')
     .replaceAll(/\n{2,}/g, '\n')
@@ -37,7 +22,13 @@ export function plainText(html: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function character(decimal: string | undefined, hex: string | undefined): string {
-  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-  return code >= 0x20 && code <= 0x10_ff_ff && !(code >= 0xd8_00 && code <= 0xdf_ff) ? String.fromCodePoint(code) : ' ';
+/**
+ * Returns what an entity stands for. Names are read in any case, since people write `&NBSP;`; a control character or
+ * one that does not exist is a blank, so that entities bring none into a text.
+ */
+function character(entity: string): string {
+  const decoded = decodeHTMLStrict(entity);
+  const meant = decoded === entity ? decodeHTMLStrict(entity.toLowerCase()) : decoded;
+  if (meant.toLowerCase() === entity.toLowerCase()) return entity;
+  return /[\p{Cc}\u{fffd}]/u.test(meant) ? ' ' : meant;
 }

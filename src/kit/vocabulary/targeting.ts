@@ -1,0 +1,50 @@
+import { alpha2Countries, readCountry } from './countries.ts';
+import { readDevice } from './devices.ts';
+import { devices } from './values.ts';
+
+/** Targeting of an offer. `nothing`: the lists leave no place where it runs. */
+export type Targeted = { values: string[]; warnings: string[] } | { nothing: true; warnings: string[] };
+
+/**
+ * Computes the countries of an allow list and a deny list in any spelling: the denied are removed from the allowed, or
+ * from all where none is allowed by name. Empty values mean everywhere. An unknown word of an allow list is passed on,
+ * so that landing warns of it; one of a deny list is a warning here.
+ */
+export function targetCountries(allowed: readonly string[], denied: readonly string[]): Targeted {
+  return target(allowed, denied, {
+    all: alpha2Countries,
+    read: (word) => {
+      const country = readCountry(word);
+      return country === undefined || country === 'all' ? country : [country];
+    },
+    unknown: 'denied_country_unknown',
+  });
+}
+
+/** Computes the devices of an allow list and a deny list, as `targetCountries` does. */
+export function targetDevices(allowed: readonly string[], denied: readonly string[]): Targeted {
+  return target(allowed, denied, { all: devices, read: readDevice, unknown: 'denied_device_unknown' });
+}
+
+/** The words of one kind of targeting. `unknown` is the warning of a denied word that nobody understands. */
+interface Words {
+  all: readonly string[];
+  read: (word: string) => readonly string[] | 'all' | undefined;
+  unknown: string;
+}
+
+function target(allowed: readonly string[], denied: readonly string[], { all, read, unknown }: Words): Targeted {
+  const warnings: string[] = [];
+  if (denied.length === 0) return { values: [...allowed], warnings };
+  const without = new Set<string>();
+  for (const word of denied) {
+    const meant = read(word);
+    if (meant === undefined) warnings.push(unknown);
+    else if (meant === 'all') return { nothing: true, warnings };
+    else for (const value of meant) without.add(value);
+  }
+  const meant = allowed.map((word) => read(word) ?? [word]);
+  const base = meant.length === 0 || meant.includes('all') ? all : meant.flat();
+  const left = base.filter((value) => !without.has(value));
+  return left.length === 0 ? { nothing: true, warnings } : { values: left, warnings };
+}
