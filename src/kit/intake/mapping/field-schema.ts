@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { isTimeZone, noTimeZone } from '../../time/zone.ts';
+import { eitherForm, oneOrMore } from './either-form.ts';
+import { wordOf } from './rows.ts';
+import { placeSchema, rowsSchema } from './rows-schema.ts';
+import { hasOwnOffset } from './times.ts';
+
+const placesSchema = oneOrMore(placeSchema);
+const asItStands = 'as it stands';
+
+const numberSchema = z
+  .strictObject({
+    decimal: z
+      .enum(['.', ','], { error: 'is neither "." nor ","' })
+      .default('.')
+      .describe('Decimal point of texts; a JSON number always has its own'),
+    group: z
+      .enum(['.', ',', ' ', "'", '’', '_'], { error: "is no separator of thousands: . , _ ' ’ or a blank" })
+      .optional()
+      .meta({ absent: 'none', description: 'Separator of thousands; a blank stands for blanks of every width' }),
+    strip: oneOrMore(z.string().trim().min(1, 'is blank').max(20))
+      .default([])
+      .meta({ takes: 'text, or list', description: 'Texts before or behind the digits, such as `$` and `USD`' }),
+    scale: z.int().min(-12).max(12).default(0).describe('Power of ten that the number is divided by: `2` for cents'),
+    round: z
+      .boolean()
+      .default(false)
+      .describe('Digits past the sixth place are rounded, half away from zero; otherwise they are refused'),
+    sign: z.enum(['keep', 'drop'], { error: 'is not "drop"' }).default('keep').describe('`drop`: −5 is read as 5'),
+  })
+  .refine(({ decimal, group }) => decimal !== group, { error: 'is the decimal point too', path: ['group'] });
+
+const words = z
+  .record(z.string(), z.string({ error: 'is neither a text nor null' }).nullable())
+  .superRefine((given, context) => {
+    const meanings = new Map<string, string | null>();
+    for (const [word, ours] of Object.entries(given)) {
+      const same = meanings.get(wordOf(word));
+      if (same !== undefined && same !== ours)
+        context.addIssue({ code: 'custom', path: [word], message: 'has another meaning in other letters' });
+      meanings.set(wordOf(word), ours);
+    }
+  });
+
+/** What may be said of a list beside its place. */
+const listSchema = z.strictObject({
+  at: placesSchema.optional().meta({ absent: 'the member itself', takes: 'place, or list' }),
+  each: placeSchema.optional(),
+  rows: rowsSchema.optional(),
+  split: z.string().min(1).max(10).optional(),
+  words: words.optional(),
+});
+
+/** A deny list: a place that is read as the list itself is, or one with rules of its own. */
+const exceptSchema = eitherForm(isText, placeSchema, listSchema.superRefine(checkPlaces));
+
+const fullFieldSchema = z
+  .strictObject({
+    at: placesSchema.optional().meta({
+      absent: 'none',
+      takes: 'place, or list',
+      description: 'Places in order: the first that has a value counts. With `each`, places in each member',
+    }),
+    value: z
+      .json()
+      .optional()
+      .meta({ absent: 'none', description: 'Value for all records; with a place, for those that have none there' }),
+    each: placeSchema.optional().meta({
+      absent: 'none',
+      description: 'Place of a list of objects, or of a map of them, of which `at` names the value',
+    }),
+    rows: rowsSchema.optional().meta({
+      absent: 'all count',
+      takes: 'condition, or list',
+      description: 'Conditions of the members of `each` that count',
+    }),
+    split: z.string().min(1).max(10).optional().meta({
+      absent: asItStands,
+      description: 'Text between the members of a list that is written as one text',
+    }),
+    except: exceptSchema.optional().meta({
+      absent: 'none',
+      takes: 'place, or object',
+      description: 'List whose members are taken away, from all countries or devices where the allowed ones are empty',
+    }),
+    lowest: z
+      .literal(true)
+      .optional()
+      .meta({ absent: 'one amount', description: 'The lowest of several amounts counts' }),
+    words: words.optional().meta({
+      absent: asItStands,
+      takes: 'word of ours by word of theirs',
+      description: 'Meanings, compared trimmed and without case. `"*"` is for the rest, null passes the record over',
+    }),
+    time: z.string().min(1).max(200).superRefine(checkTime).optional().meta({
+      absent: asItStands,
+      description: '`epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns` or a pattern of strptime such as `%d.%m.%Y %H:%M`',
+    }),
+    zone: z
+      .string()
+      .refine(isTimeZone, { error: noTimeZone })
+      .optional()
+      .meta({ absent: 'that of the log or source', description: 'Zone of times without an offset' }),
+    number: numberSchema.optional().meta({ absent: asItStands, description: 'How numbers are written' }),
+    text: z
+      .literal('html', { error: 'is not "html"' })
+      .optional()
+      .meta({ absent: asItStands, description: 'Tags and entities of HTML are made plain text' }),
+    lower: z.literal(true).optional().meta({ absent: asItStands, description: 'In lower case' }),
+    upper: z.literal(true).optional().meta({ absent: asItStands, description: 'In upper case' }),
+    trim: z.literal(true).optional().meta({ absent: asItStands, description: 'Without blanks around' }),
+  })
+  .superRefine((field, context) => {
+    const says = (message: string, key?: string) =>
+      context.addIssue({ code: 'custom', message, path: key === undefined ? [] : [key] });
+    if (field.value === undefined || field.each !== undefined) checkPlaces(field, context);
+    if (field.lower && field.upper) says('contradicts "lower"', 'upper');
+    if (field.number !== undefined && (field.time ?? field.zone) !== undefined)
+      says('does not go with "time" or "zone": a field is the one or the other', 'number');
+    if (field.zone !== undefined && field.time !== undefined && isTime(field.time) && hasOwnOffset(field.time))
+      says(`contradicts "time": "${field.time}", which says itself how far it is from UTC`, 'zone');
+  });
+export type FullField = z.output<typeof fullFieldSchema>;
+
+/** Where a field of ours stands in a record: a place, or a place with more said about it. */
+export const fieldSchema = eitherForm(
+  isText,
+  placeSchema.transform((place): FullField => ({ at: [place] })),
+  fullFieldSchema,
+);
+export type FieldMapping = FullField;
+
+/** Milestones of an offer; places are those in a member of the list. */
+export const eventsSchema = z.strictObject({
+  each: placeSchema.describe('Place of the list of milestones'),
+  rows: rowsSchema.optional().meta({ absent: 'all count', description: 'Conditions of the milestones that count' }),
+  event_id: fieldSchema,
+  description: fieldSchema.optional(),
+  payout: fieldSchema,
+});
+export type EventsMapping = z.output<typeof eventsSchema>;
+
+function isText(given: unknown): boolean {
+  return typeof given === 'string';
+}
+
+function checkPlaces(field: { at?: unknown; each?: unknown; rows?: unknown }, context: z.core.$RefinementCtx): void {
+  if (field.at === undefined && field.each === undefined)
+    context.addIssue({ code: 'custom', message: 'names no place: give "at", "each" or "value"' });
+  if (field.rows !== undefined && field.each === undefined)
+    context.addIssue({ code: 'custom', message: 'is for the members of "each", which is absent', path: ['rows'] });
+}
+
+function checkTime(time: string, context: z.core.$RefinementCtx<string>): void {
+  try {
+    hasOwnOffset(time);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `"${time}" ${(error as Error).message}` });
+  }
+}
+
+function isTime(time: string): boolean {
+  try {
+    hasOwnOffset(time);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonValue } from '../../text/json-text.ts';
+import { isAbsent } from './convert-value.ts';
+import { membersOf, valueAt } from './places.ts';
+import { rowFilter } from './rows.ts';
+import type { Condition } from './rows-schema.ts';
+
+/** Where a list stands. */
+interface ListPlaces {
+  at?: readonly string[] | undefined;
+  each?: string | undefined;
+  rows?: readonly Condition[] | undefined;
+  split?: string | undefined;
+}
+
+/** The members of a list in a record. */
+export interface Members {
+  values: JsonValue[];
+  /** Place of the list. */
+  place: string;
+  /** Members that have no value where the mapping names one. */
+  lacking: number;
+}
+
+/** Returns the first place that has a value, and the value. */
+export function findValue(
+  record: JsonValue,
+  places: readonly string[],
+): { value: JsonValue | undefined; place: string } {
+  for (const place of places) {
+    const value = valueAt(record, place);
+    if (!isAbsent(value)) return { value, place };
+  }
+  return { value: undefined, place: places[0] ?? '' };
+}
+
+/**
+ * Makes the reader of the objects of a list or map. XML and some exports write a list of one as its only member: an
+ * object that itself has a value at one of `places` is that member.
+ */
+export function objectReader(
+  each: string,
+  places: readonly string[],
+  rows: readonly Condition[] | undefined,
+): (record: JsonValue) => JsonValue[] {
+  const counts = rowFilter(rows);
+  return (record) => {
+    const list = valueAt(record, each);
+    const isMember = isJsonObject(list) ? findValue(list, places).value !== undefined : !Array.isArray(list);
+    const members = isMember ? [list] : membersOf(list);
+    return members.filter((member): member is JsonValue => !isAbsent(member)).filter(counts);
+  };
+}
+
+/** Makes the reader of a list: of the objects of `each`, of a list or map of values, or of one text that `split` cuts. */
+export function memberReader({ at, each, rows, split }: ListPlaces): (record: JsonValue) => Members {
+  if (each === undefined) {
+    return (record) => {
+      const { value, place } = findValue(record, at ?? ['']);
+      return { values: isAbsent(value) ? [] : partsOf([value], split), place, lacking: 0 };
+    };
+  }
+  const places = at ?? [''];
+  const objects = objectReader(each, at ?? [], rows);
+  return (record) => {
+    const found = objects(record).map((member) => findValue(member, places).value);
+    const values = found.filter((value) => value !== undefined);
+    return { values: partsOf(values, split), place: each, lacking: found.length - values.length };
+  };
+}
+
+/** Lists within the list become its members, and texts their parts. */
+function partsOf(values: readonly JsonValue[], split: string | undefined): JsonValue[] {
+  return values
+    .flatMap((value) => (Array.isArray(value) || isJsonObject(value) ? membersOf(value) : [value]))
+    .flatMap((value) => (split === undefined || typeof value !== 'string' ? [value] : value.split(split)))
+    .map((value) => (split !== undefined && typeof value === 'string' ? value.trim() : value))
+    .filter((value) => !isAbsent(value));
+}

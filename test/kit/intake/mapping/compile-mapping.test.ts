@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest';
+import { compileMapping, type MappedRecord } from '../../../../src/kit/intake/mapping/compile-mapping.ts';
+import { fileMappingSchema } from '../../../../src/kit/intake/mapping/mapping-schema.ts';
+import { JsonNumber, parseJson } from '../../../../src/kit/text/json-text.ts';
+import type { LandingKind } from '../../../../src/kit/vocabulary/values.ts';
+import { jsonText } from '../../../../src/sources/records/canonical-offer.ts';
+import { parseOfferRecord } from '../../../../src/pipeline/landing/catalog/offer-record.ts';
+
+const required: Record<LandingKind, Record<string, unknown>> = {
+  offers: { external_id: 'id', title: 'name', payout: 'payout' },
+  clicks: { click_id: 'id', offer_id: 'offer', site_key: 'site', user_id: 'user', clicked_at: 'time' },
+  conversions: { conversion_id: 'id', click_id: 'sub', occurred_at: 'time', kind: { value: 'credit' } },
+};
+
+/** Maps a record, given as JSON or as cells, by fields beside those that a mapping must have. */
+function mapped(kind: LandingKind, fields: Record<string, unknown>, record: unknown, rows?: unknown): MappedRecord {
+  const all = { ...required[kind], ...fields };
+  const { fields: read, rows: conditions } = fileMappingSchema.parse({ match: `${kind}/**`, rows, fields: all });
+  return compileMapping({ fields: read, rows: conditions }, kind).map(parseJson(JSON.stringify(record)) ?? null);
+}
+
+/** The record of ours, without the fields that every test has. */
+function recordOf(kind: LandingKind, fields: Record<string, unknown>, record: unknown): Record<string, unknown> {
+  const result = mapped(kind, fields, record);
+  if ('passedOver' in result) return { passedOver: true };
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, result.record[name]]));
+}
+
+describe('a value', () => {
+  it('comes from the first place that has one, else from the constant', () => {
+    const fields = { sub1: { at: ['aff_sub', 'subs.0'], value: 'none' } };
+    expect(recordOf('clicks', fields, { aff_sub: ' ', subs: ['b'] })).toEqual({ sub1: 'b' });
+    expect(recordOf('clicks', fields, { aff_sub: 'a', subs: ['b'] })).toEqual({ sub1: 'a' });
+    expect(recordOf('clicks', fields, {})).toEqual({ sub1: 'none' });
+    expect(recordOf('clicks', { sub1: 'aff_sub' }, { aff_sub: '' })).toEqual({ sub1: undefined });
+  });
+
+  it('stays as it was written where nothing more is said, and nothing else of the record is kept', () => {
+    const result = mapped('clicks', {}, { id: 7, offer: 17, user: 'NULL', other: 1 });
+    expect(result).toEqual({
+      record: { click_id: new JsonNumber('7'), offer_id: new JsonNumber('17'), user_id: 'NULL' },
+      warnings: [],
+    });
+  });
+
+  it('is changed as a text, in each language', () => {
+    const fields = { title: { at: 'name', text: 'html' }, currency: { at: 'cur', upper: true, trim: true } };
+    const record = { name: { en: '<b>R&amp;D</b>', fr: 'Caf&eacute;' }, cur: ' eur ' };
+    expect(recordOf('offers', fields, record)).toEqual({ title: { en: 'R&D', fr: 'Café' }, currency: 'EUR' });
+    expect(recordOf('offers', { title: { at: ['html', 'name'], text: 'html' } }, { html: '<br>' })).toEqual({
+      title: undefined,
+    });
+  });
+});
+
+describe('words', () => {
+  const kind = { at: 'state', words: { approved: 'credit', ' Declined ': 'reject', hold: null, '': 'credit' } };
+
+  it('are compared trimmed and without case; an absent value is the empty word', () => {
+    expect(recordOf('conversions', { kind }, { state: ' APPROVED' })).toEqual({ kind: 'credit' });
+    expect(recordOf('conversions', { kind }, { state: 'declined' })).toEqual({ kind: 'reject' });
+    expect(recordOf('conversions', { kind }, { state: null })).toEqual({ kind: 'credit' });
+  });
+
+  it('pass a record over by null, and leave an unknown value to landing', () => {
+    expect(mapped('conversions', { kind }, { state: 'Hold' })).toEqual({ passedOver: true });
+    expect(recordOf('conversions', { kind }, { state: 'Under review' })).toEqual({ kind: 'Under review' });
+  });
+
+  it('have one for the rest, which is not for an absent value', () => {
+    const rest = { kind: { at: 'state', words: { '1': 'credit', '*': null } } };
+    expect(recordOf('conversions', rest, { state: 1 })).toEqual({ kind: 'credit' });
+    expect(mapped('conversions', rest, { state: 2 })).toEqual({ passedOver: true });
+    expect(recordOf('conversions', rest, {})).toEqual({ kind: undefined });
+    expect(recordOf('offers', { multi_complete: { at: 'm', words: { true: '0' } } }, { m: true })).toEqual({
+      multi_complete: '0',
+    });
+  });
+
+  it('are ours already: no number or time is read out of them', () => {
+    const payout = { at: 'p', words: { free: '0.5' }, number: { decimal: ',', group: '.' } };
+    expect(recordOf('offers', { payout }, { p: 'free' })).toEqual({ payout: '0.5' });
+  });
+});
+
+describe('rows', () => {
+  it('all have to hold', () => {
+    const rows = [
+      { at: 'type', is: ['lead', 'SALE'] },
+      { at: 'test', not: [true, 1] },
+      { at: 'id', not: '' },
+    ];
+    const isKept = (record: unknown) => 'record' in mapped('clicks', {}, record, rows);
+    expect(isKept({ id: 1, type: 'Lead ' })).toBe(true);
+    expect(isKept({ id: 1, type: 'sale', test: false })).toBe(true);
+    expect(isKept({ id: 1, type: 'sale', test: '1' })).toBe(false);
+    expect(isKept({ id: 1, type: 'click' })).toBe(false);
+    expect(isKept({ type: 'sale' })).toBe(false);
+  });
+
+  it('work without fields, on records that are ours already', () => {
+    const mapping = compileMapping({ rows: [{ at: 'click_id', not: ['Total'] }] }, 'clicks');
+    expect(mapping.map({ click_id: 'total' })).toEqual({ passedOver: true });
+    expect(mapping.map({ click_id: 'a', x: null })).toEqual({ record: { click_id: 'a', x: null }, warnings: [] });
+  });
+});
+
+describe('a list', () => {
+  const countries = (field: unknown, record: unknown) => recordOf('offers', { countries: field }, record)['countries'];
+
+  it('is one of values, of objects, a map, or a text that is cut', () => {
+    expect(countries('geo', { geo: ['DE', 'FR'] })).toEqual(['DE', 'FR']);
+    expect(countries('geo', { geo: { a: 'DE', b: 'FR' } })).toEqual(['DE', 'FR']);
+    expect(countries('geo', { geo: 'DE' })).toEqual(['DE']);
+    expect(countries({ at: 'geo', split: ',' }, { geo: 'DE, FR,' })).toEqual(['DE', 'FR']);
+    expect(
+      countries(
+        { each: 'geo.countries', at: ['iso', 'code'] },
+        { geo: { countries: [{ iso: 'DE' }, { code: 'FR' }] } },
+      ),
+    ).toEqual(['DE', 'FR']);
+    expect(
+      countries({ each: 'geo', at: 'codes', split: '|' }, { geo: { a: { codes: 'DE|FR' }, b: { codes: ['US'] } } }),
+    ).toEqual(['DE', 'FR', 'US']);
+    expect(countries({ each: 'geo' }, { geo: ['DE'] })).toEqual(['DE']);
+  });
+
+  it('of one is understood where it is written as its only member, as XML has it', () => {
+    expect(countries({ each: 'geo.country', at: '@code' }, { geo: { country: { '@code': 'DE' } } })).toEqual(['DE']);
+  });
+
+  it('is absent where there is none, and has the constant then', () => {
+    expect(countries('geo', {})).toBeUndefined();
+    expect(countries({ at: 'geo', value: ['US'] }, { geo: [] })).toEqual(['US']);
+    expect(countries({ value: ['US'] }, {})).toEqual(['US']);
+  });
+
+  it('of which nothing can be read does not become everywhere', () => {
+    const fields = { countries: { each: 'geo', at: 'code' } };
+    const result = mapped('offers', fields, { id: 'a', name: 'A', payout: '1', geo: [{ iso: 'DE' }] });
+    expect(result).toMatchObject({
+      record: { countries: { unread: [{ iso: 'DE' }] } },
+      fault: { field: 'countries', place: 'geo', problem: 'has 1 of 1 members without a value' },
+    });
+    expect(landingReject(result)).toBe('bad_countries');
+  });
+
+  it('loses the members that a word leaves out, and runs nowhere when all are', () => {
+    const devices = { at: 'os', words: { smart_tv: null, phone: 'mobile' } };
+    expect(recordOf('offers', { devices }, { os: ['Phone', 'Smart_TV'] })).toEqual({ devices: ['mobile'] });
+    expect(mapped('offers', { devices }, { os: ['Smart_TV'] })).toMatchObject({ record: { status: 'paused' } });
+    expect(
+      recordOf('offers', { categories: { at: 'c', words: { x: null } }, status: { value: 'active' } }, { c: ['x'] }),
+    ).toEqual({ categories: undefined, status: 'active' });
+  });
+});
+
+describe('a deny list', () => {
+  it('is taken from the allowed, or from all where none is allowed by name', () => {
+    const countries = { at: 'country_allow', split: ',', except: 'country_block' };
+    const of = (allow: string, block: string) =>
+      recordOf('offers', { countries, status: 's' }, { country_allow: allow, country_block: block, s: 'active' });
+    expect(of('DE,Germany,fr', 'FR, US')).toEqual({ countries: ['DE', 'DE'], status: 'active' });
+    expect(of('', 'FR').countries).toHaveLength(248);
+    expect(of('FR', 'fr')).toEqual({ countries: undefined, status: 'paused' });
+    expect(of('FR', '')).toEqual({ countries: ['FR'], status: 'active' });
+  });
+
+  it('may stand in the same list as the allowed, told by a condition', () => {
+    const rule = (type: string) => ({ each: 'platforms', at: 'label', rows: { at: 'targeting_type', is: type } });
+    const devices = { ...rule('include'), except: rule('exclude') };
+    const platforms = [{ label: 'Android', targeting_type: 'exclude' }];
+    expect(recordOf('offers', { devices }, { platforms })).toEqual({ devices: ['ios', 'desktop'] });
+    expect(recordOf('offers', { devices }, { platforms: [] })).toEqual({ devices: undefined });
+  });
+
+  it('warns of words that nobody understands, and loses none of its members', () => {
+    const countries = { each: 'allow', at: 'code', except: 'deny' };
+    expect(mapped('offers', { countries }, { deny: [{ code: 'Utopia' }, { code: 'US' }] })).toMatchObject({
+      warnings: ['denied_country_unknown'],
+    });
+    expect(mapped('offers', { countries }, { deny: [{ code: 'US' }, { iso: 'FR' }] })).toMatchObject({
+      fault: { field: 'countries', place: 'deny', problem: 'has 1 of 2 members without a value' },
+    });
+  });
+
+  it('of other lists takes their words away', () => {
+    const categories = { at: 'all', except: 'hidden' };
+    expect(recordOf('offers', { categories }, { all: ['A', 'b'], hidden: [' B'] })).toEqual({ categories: ['A'] });
+  });
+});
+
+describe('the lowest of several amounts', () => {
+  const payout = { each: 'payouts', at: 'payout', lowest: true, number: {} };
+
+  it('counts, with a warning where they differ', () => {
+    const record = { payouts: [{ payout: 10 }, { payout: '9.50', geo: 'IN' }, { geo: 'US' }] };
+    expect(mapped('offers', { payout }, record)).toMatchObject({
+      record: { payout: '9.5' },
+      warnings: ['payout_differs_by_target'],
+    });
+    expect(mapped('offers', { payout }, { payouts: [{ payout: 2 }, { payout: '2.0' }] })).toMatchObject({
+      warnings: [],
+    });
+    expect(recordOf('offers', { payout: { at: 'by', lowest: true } }, { by: { US: '10', DE: '9' } })).toEqual({
+      payout: '9',
+    });
+  });
+
+  it('is none where one of them is no number', () => {
+    const result = mapped('offers', { payout }, { payouts: [{ payout: 10 }, { payout: '5-7' }] });
+    expect(result).toMatchObject({
+      record: { payout: { unread: [new JsonNumber('10'), '5-7'] } },
+      fault: { field: 'payout' },
+    });
+  });
+});
+
+describe('milestones', () => {
+  const events = {
+    each: 'goals',
+    rows: { at: 'status', not: ['deleted'] },
+    event_id: { at: ['uuid', 'id'], words: { default: null } },
+    description: { at: 'name', text: 'html' },
+    payout: { each: 'payouts', at: 'amount', lowest: true },
+  };
+
+  it('are made of a list or a map of goals', () => {
+    const goals = {
+      11: { id: 11, name: 'A &amp; B', payouts: [{ amount: '2' }, { amount: '1.5' }] },
+      12: { uuid: 'u', payouts: [{ amount: 3 }] },
+      13: { id: 13, status: 'Deleted', payouts: [{ amount: 99 }] },
+      14: { id: 'default', payouts: [{ amount: 99 }] },
+    };
+    expect(recordOf('offers', { events }, { goals })).toEqual({
+      events: [
+        { event_id: new JsonNumber('11'), description: 'A & B', payout: '1.5' },
+        { event_id: 'u', payout: '3' },
+      ],
+    });
+    expect(recordOf('offers', { events }, { goals: [] })).toEqual({ events: undefined });
+    expect(recordOf('offers', { events }, { goals: { id: 'one', payouts: [{ amount: 1 }] } })).toEqual({
+      events: [{ event_id: 'one', payout: '1' }],
+    });
+  });
+
+  it('name what could not be read of them', () => {
+    const result = mapped('offers', { events }, { goals: [{ id: 1, payouts: [{ amount: 'x' }] }] });
+    expect(result).toMatchObject({ fault: { field: 'events.payout', place: 'payouts', problem: expect.any(String) } });
+  });
+});
+
+/** Reason for which landing rejects an offer that a mapping made. */
+function landingReject(result: MappedRecord): string | undefined {
+  if ('passedOver' in result) return undefined;
+  const reading = { currencyRates: {}, textCells: false, wallClock: new Date('2026-11-18T10:00:00Z') };
+  const read = parseOfferRecord(jsonText(result.record), reading);
+  return 'reject' in read ? read.reject : undefined;
+}
+
+describe('what cannot be read', () => {
+  it('goes on in a form that landing rejects by the code of its field', () => {
+    const record = { id: 'a', name: 'A', payout: '1.234', made: '2026-11-18T10:00:00Z' };
+    const german = mapped('offers', { payout: { at: 'payout', number: { decimal: ',' } } }, record);
+    expect(german).toMatchObject({
+      record: { payout: { unread: '1.234' } },
+      fault: { field: 'payout', place: 'payout', problem: '"1.234" is no number as "number" says' },
+    });
+    expect(landingReject(german)).toBe('bad_payout');
+    const made = mapped('offers', { created_at: { at: 'made', time: '%d.%m.%Y' } }, record);
+    expect(made).toMatchObject({ fault: { problem: '"2026-11-18T10:00:00Z" is not a time as "%d.%m.%Y" says' } });
+    expect(landingReject(made)).toBe('bad_created_at');
+    expect(landingReject(mapped('offers', {}, record))).toBeUndefined();
+  });
+
+  it('lets a time without an offset through, which landing names', () => {
+    const created_at = { at: 'made', time: '%d.%m.%Y %H:%M' };
+    const result = mapped('offers', { created_at }, { id: 'a', name: 'A', payout: 1, made: '18.11.2026 10:00' });
+    expect(result).toMatchObject({ record: { created_at: '2026-11-18T10:00:00' } });
+    expect(landingReject(result)).toBe('timestamp_without_offset');
+  });
+
+  it('is also a record that has no fields', () => {
+    expect(mapped('offers', {}, 'text')).toMatchObject({
+      fault: { field: '', problem: '"text" is no object with fields' },
+    });
+  });
+});
