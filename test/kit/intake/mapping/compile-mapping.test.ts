@@ -3,7 +3,7 @@ import { compileMapping, type MappedRecord } from '../../../../src/kit/intake/ma
 import { fileMappingSchema } from '../../../../src/kit/intake/mapping/mapping-schema.ts';
 import { JsonNumber, parseJson } from '../../../../src/kit/text/json-text.ts';
 import type { LandingKind } from '../../../../src/kit/vocabulary/values.ts';
-import { jsonText } from '../../../../src/sources/records/canonical-offer.ts';
+import { jsonText } from '../../../../src/kit/text/json-text.ts';
 import { parseOfferRecord } from '../../../../src/pipeline/landing/catalog/offer-record.ts';
 
 const required: Record<LandingKind, Record<string, unknown>> = {
