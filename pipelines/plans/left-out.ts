@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { sha256Of } from '../../src/kit/files/read-through.ts';
 import { knownLogs, latestCatalogDigests, logKey, type SeenFile } from '../../src/pipeline/ingest/ledger/ledger.ts';
 import { lastChangeNs, unfinishedForNs } from '../../src/pipeline/landing/files/check-files.ts';
+import { isUnpackedCsv } from '../../src/pipeline/landing/lines/to-ndjson.ts';
 import type { LandingFile } from '../../src/pipeline/landing/landing-file.ts';
 import { kyselyOn } from '../../src/pipeline/warehouse/kysely.ts';
 import type { StateDatabase } from '../../src/pipeline/warehouse/database.ts';
@@ -22,8 +23,7 @@ export async function leftOut(
   const doneBeforeNs = BigInt(Math.trunc(now)) * 1_000_000n - unfinishedForNs;
   const unfinished = new Set<string>();
   for (const file of files)
-    if (file.format === 'csv' && !file.gzip && lastChangeNs(file) > doneBeforeNs && !(await endsLine(file)))
-      unfinished.add(file.path);
+    if (lastChangeNs(file) > doneBeforeNs && isUnpackedCsv(file) && !(await endsLine(file))) unfinished.add(file.path);
   const why = new Map<string, string>();
   const digested = await digestsOf(state, files);
   const logs = await knownLogs(state, digested);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FileProblem } from '../../src/pipeline/landing/landing-file.ts';
+import type { FileProblem } from '../../src/kit/intake/reading/record-sink.ts';
 import { LineFile } from '../../src/pipeline/landing/lines/line-file.ts';
 
 /** What takes a text apart into lines, chunk by chunk. */

@@ -1,23 +1,26 @@
-/** Format of a landing file's records, by its ending. */
-export type LandingFormat = 'json' | 'ndjson' | 'csv' | 'parquet';
+/** Endings of names that are meant to be read; what a file is, its bytes tell. */
+const endings = ['json', 'ndjson', 'jsonl', 'csv', 'tsv', 'txt', 'parquet', 'xlsx'];
+const packedEndings = ['gz', 'zst', 'bz2', 'zip'];
+const readable = new RegExp(`\\.(?:${endings.join('|')})(?:\\.(?:${packedEndings.join('|')}))?$`, 'i');
+const xml = new RegExp(`\\.xml(?:\\.(?:${packedEndings.join('|')}))?$`, 'i');
 
-const formatsByEnding: Record<string, LandingFormat> = {
-  json: 'json',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  csv: 'csv',
-  parquet: 'parquet',
-};
+/** The endings as a message names them. */
+export const readableEndings = endings.map((ending) => `.${ending}`).join(' ');
 
 /** True for names that landing ignores, so that a writer can rename its file when it is complete. */
 export function isUnfinishedName(name: string): boolean {
   return /^[._]|\.(tmp|part)$/.test(name);
 }
 
-/** Returns the format by a name's ending; undefined for one that landing does not read. */
-export function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
-  const match = /\.([a-z]+?)(\.gz)?$/.exec(name.toLowerCase());
-  const format = formatsByEnding[match?.[1] ?? ''];
-  const gzip = match?.[2] !== undefined;
-  return format === undefined || (gzip && format === 'parquet') ? undefined : { format, gzip };
+/**
+ * True for names that are meant to be read. `isMapped`: a mapping says where the records of the file are, without which
+ * XML is not read.
+ */
+export function isReadableName(name: string, isMapped = false): boolean {
+  return readable.test(name) || (isMapped && xml.test(name));
+}
+
+/** Returns a readable name's ending, with its dots; empty where it has none. */
+export function endingOf(name: string): string {
+  return (readable.exec(name) ?? xml.exec(name))?.[0] ?? '';
 }

@@ -4,6 +4,7 @@ import type { KnownColumns } from '../landing/lines/parquet-columns.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import type { Run } from '../runs/stage.ts';
+import { requiredOfferFields } from '../landing/lines/record-names.ts';
 import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
@@ -31,7 +32,7 @@ export interface NewFiles {
 }
 
 export const catalogColumns: KnownColumns = {
-  required: ['external_id', 'title'],
+  required: requiredOfferFields,
   fields: landingFieldNames.map((name) => ({ name })),
 };
 

@@ -1,5 +1,5 @@
+import type { RecordFormat } from '../../kit/intake/reading/recognize.ts';
 import { rawOfLine } from './lines/mapped-line.ts';
-import type { LandingFormat } from '../../kit/vocabulary/landing-formats.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
 
 /** A file found in the landing folder, before anything of it was read. */
@@ -10,27 +10,29 @@ export interface LandingFile {
   /** Relative to the landing folder, with forward slashes: the name that ledger, rejects and messages use. */
   path: string;
   absolutePath: string;
-  format: LandingFormat;
-  gzip: boolean;
   bytes: number;
   modifiedNs: bigint;
   /** The inode's change time, which no program can set back. */
   changedNs: bigint;
 }
 
-/** A file whose bytes were read once: digest known, gzip whole, text valid UTF-8. */
+/** A file whose bytes were read once: digest and format known, what is packed whole, text valid. */
 export interface CheckedFile extends LandingFile, FileLines {
   sha256: string;
 }
 
 /** Text of a file's records, one a line; of Parquet it is known only once the engine has taken it apart. */
 export interface FileLines {
+  /** By the bytes, whatever the name says. */
+  format: RecordFormat;
   /** Lines with `\n` as their end, or the Parquet file itself: a scratch copy where the landing file is not that. */
   readablePath: string;
-  /** The number of the first line's record: 2 for CSV, where the header is row 1. */
+  /** The number of the first line's record: 2 for CSV whose header is row 1. */
   firstRow: number;
   /** Columns of a file with a header. */
   columns: string[] | null;
+  /** Number of cells with a bare NULL, which count as absent, by column. */
+  nullTexts: ReadonlyMap<string, number>;
   /** The row of a CSV file whose line has no end. */
   unterminatedRow: number | null;
   /** Long lines of a log lie apart; where they were, the text has blank ones. */
@@ -86,22 +88,3 @@ export class QuarantineError extends Error {
     this.reason = reason;
   }
 }
-
-/** Reason why a file as a whole cannot be read. */
-export interface FileProblem {
-  /** The code that the ledger keeps. */
-  reason: string;
-  detail: string;
-}
-
-/** Byte order mark that some writers put before UTF-8. */
-export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/**
- * The engine reads 2,048 lines at a time, whatever they hold, with several copies of each. Longer ones than this are
- * read apart, by a few megabytes at a time.
- */
-export const longLineBytes = 16 * 1024;
-
-/** A longer line is not a record of ours but an accident, and DuckDB needs a bound for its line buffer. */
-export const maxLineBytes = 16 * 1024 * 1024;

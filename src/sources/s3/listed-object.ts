@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatOf, isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
+import { endingOf, isReadableName, isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
 import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 
 /** An object as a page of the list has it. */
@@ -35,7 +35,7 @@ export function leftOutFor({ key, bytes, storageClass }: ListedObject, prefix: s
   )
     return 'unfinished';
   if (bytes === 0) return 'empty';
-  if (formatOf(lastPart(key)) === undefined) return 'unread_ending';
+  if (!isReadableName(lastPart(key))) return 'unread_ending';
   if (archives.includes(storageClass)) return 'archived';
   return undefined;
 }
@@ -47,7 +47,7 @@ export function leftOutFor({ key, bytes, storageClass }: ListedObject, prefix: s
  */
 export function landingName(bucket: string, { key, etag, modified }: ListedObject): string {
   const last = lastPart(key);
-  const ending = /\.[a-z]+(\.gz)?$/i.exec(last)?.[0] ?? '';
+  const ending = endingOf(last);
   const readable = last
     .slice(0, -ending.length)
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')

@@ -25,18 +25,28 @@ it('finds every format, at any depth, by path ascending', async () => {
     'clicks/a.json',
     'clicks/2026/11/x.ndjson',
     'clicks/a.json.gz',
+    'clicks/a.txt',
+    'clicks/t.TSV.zip',
+    'clicks/w.xlsx',
     'conversions/c.JSONL',
     'conversions/c.csv.GZ',
+    'conversions/c.csv.bz2',
+    'conversions/c.jsonl.ZST',
     'offers/net/deep/o.ndjson.gz',
   ]);
-  expect(files.map(({ kind, source, path, format, gzip }) => [kind, source, path, format, gzip])).toEqual([
-    ['clicks', null, 'clicks/2026/11/x.ndjson', 'ndjson', false],
-    ['clicks', null, 'clicks/a.json', 'json', false],
-    ['clicks', null, 'clicks/a.json.gz', 'json', true],
-    ['clicks', null, 'clicks/b.parquet', 'parquet', false],
-    ['conversions', null, 'conversions/c.JSONL', 'ndjson', false],
-    ['conversions', null, 'conversions/c.csv.GZ', 'csv', true],
-    ['offers', 'net', 'offers/net/deep/o.ndjson.gz', 'ndjson', true],
+  expect(files.map(({ kind, source, path }) => [kind, source, path])).toEqual([
+    ['clicks', null, 'clicks/2026/11/x.ndjson'],
+    ['clicks', null, 'clicks/a.json'],
+    ['clicks', null, 'clicks/a.json.gz'],
+    ['clicks', null, 'clicks/a.txt'],
+    ['clicks', null, 'clicks/b.parquet'],
+    ['clicks', null, 'clicks/t.TSV.zip'],
+    ['clicks', null, 'clicks/w.xlsx'],
+    ['conversions', null, 'conversions/c.JSONL'],
+    ['conversions', null, 'conversions/c.csv.GZ'],
+    ['conversions', null, 'conversions/c.csv.bz2'],
+    ['conversions', null, 'conversions/c.jsonl.ZST'],
+    ['offers', 'net', 'offers/net/deep/o.ndjson.gz'],
   ]);
   expect(ignored).toEqual([]);
 });
@@ -59,11 +69,12 @@ it('does not look at names that are not meant for it, nor into such folders', as
 
 it('says what it leaves aside', async () => {
   const { files, ignored } = await found([
-    'clicks/a.txt',
+    'clicks/a.xls',
+    'clicks/a.xml',
     'clicks/a',
     'clicks/a.gz',
-    'clicks/a.parquet.gz',
-    'clicks/a.csv.zip',
+    'clicks/a.csv.rar',
+    'clicks/a.csv.gz.gz',
     'clicks/back\\slash.csv',
     'clicks/two\nlines.csv',
     'clicks/ndjson',
@@ -72,10 +83,11 @@ it('says what it leaves aside', async () => {
   expect(files).toEqual([]);
   expect(ignored.map(({ path }) => path).toSorted()).toEqual([
     'clicks/a',
-    'clicks/a.csv.zip',
+    'clicks/a.csv.gz.gz',
+    'clicks/a.csv.rar',
     'clicks/a.gz',
-    'clicks/a.parquet.gz',
-    'clicks/a.txt',
+    'clicks/a.xls',
+    'clicks/a.xml',
     'clicks/back\\slash.csv',
     'clicks/ndjson',
     'clicks/two\nlines.csv',

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { StoppedError } from '../../../src/kit/errors/errors.ts';
 import { sha256Of } from '../../../src/kit/files/read-through.ts';
 import { checkFile, checkFiles } from '../../../src/pipeline/landing/files/check-files.ts';
-import { toNdjson, UnusableFile } from '../../../src/pipeline/landing/lines/to-ndjson.ts';
+import { UnusableFile } from '../../../src/kit/intake/reading/record-sink.ts';
+import { toNdjson } from '../../../src/pipeline/landing/lines/to-ndjson.ts';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'offerline-'))));
@@ -30,18 +31,17 @@ it.each(Object.entries(texts))('%s is read no further than its line that is too 
   const file = {
     kind: 'clicks' as const,
     absolutePath: path,
-    format: name.split('.')[1] as 'ndjson' | 'csv' | 'json',
-    gzip: name.endsWith('.gz'),
     bytes: bytes.length,
     modifiedNs: about.mtimeNs,
     changedNs: about.ctimeNs,
   };
   let read = 0;
-  const taking = toNdjson(file, join(folder, 'plain'), Infinity, (chunk) => void (read += chunk.length));
+  const onBytes = (chunk: Buffer) => void (read += chunk.length);
+  const taking = toNdjson(file, join(folder, 'plain'), { maxUnpackedBytes: Infinity, onBytes });
   await expect(taking).rejects.toBeInstanceOf(UnusableFile);
   // A packed file is read as it is unpacked: of this one all that is packed comes in one chunk.
-  expect(read).toBeLessThan(file.gzip ? Infinity : bytes.length - 4 * 2 ** 20);
-  expect(await checkFile(file, join(folder, 'plain'))).toMatchObject({
+  expect(read).toBeLessThan(name.endsWith('.gz') ? Infinity : bytes.length - 4 * 2 ** 20);
+  expect(await checkFile(file, { scratchPath: join(folder, 'plain') })).toMatchObject({
     problem: { reason: 'line_too_long' },
     sha256: await sha256Of(path),
   });
@@ -57,8 +57,6 @@ it.each([1, 40])('reading that is asked to end does so before all %s MB are unpa
     source: null,
     path: 'clicks/a.ndjson.gz',
     absolutePath: path,
-    format: 'ndjson' as const,
-    gzip: true,
     bytes: Number(size),
     modifiedNs: mtimeNs,
     changedNs: ctimeNs,

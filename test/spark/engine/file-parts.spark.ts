@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { Random } from '../../../src/demo/generate/network/random.ts';
-import { longLineBytes } from '../../../src/pipeline/landing/landing-file.ts';
+import { longLineBytes } from '../../../src/kit/intake/reading/text-check.ts';
 import { differences } from '../../fault/lives/published-tables.ts';
 import { click, csv, LogLanding } from '../../support/log-landing.ts';
 import { ingested } from './same-as-duckdb.ts';

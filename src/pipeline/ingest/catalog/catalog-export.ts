@@ -4,6 +4,7 @@ import { keptText, type KeptText } from '../../../kit/text/kept-text.ts';
 import type { LandingRecord } from '../../landing/landing-file.ts';
 import { parseOfferRecord, type OfferReading } from '../../landing/catalog/offer-record.ts';
 import { parseJson } from '../../../kit/text/json-text.ts';
+import { landingFieldNames } from '../../../kit/vocabulary/offer-fields.ts';
 import { isCurrencyCode } from '../../../kit/config/settings.ts';
 import { maxRejectsKept } from '../ledger/ledger.ts';
 import type { NewFile } from '../ledger/read-again.ts';
@@ -90,6 +91,7 @@ export async function readExport(
     warnings: new WarningCounts(),
     currencies: new Set(),
   };
+  catalog.warnings.addNullTexts(file.nullTexts, landingFieldNames);
   const count = ({ currency, warnings = [] }: RecordRemarks) => {
     if (currency !== undefined && isCurrencyCode(currency)) catalog.currencies.add(currency);
     for (const warning of warnings) catalog.warnings.add(warning);

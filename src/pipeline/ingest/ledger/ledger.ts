@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { formatOf } from '../../../kit/vocabulary/landing-formats.ts';
+import { partitionsOf } from '../../landing/lines/hive-partitions.ts';
 import type { FileStatus } from '../../../kit/vocabulary/values.ts';
 import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
@@ -130,14 +130,14 @@ export async function rememberFiles(
 }
 
 /**
- * Identifies a log's bytes. Ones that could not be read were read by what their name's ending says, so
- * that a log under a wrong ending counts once it gets the right one.
+ * Identifies a log's bytes. Ones that could not be read may lack columns that a path names, so that they count once they
+ * lie under the right one.
  */
 export function logKey(
   { kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string },
   status: 'loaded' | 'quarantined',
 ): string {
-  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
+  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [partitionsOf(path)])]);
 }
 
 /** SQL that is true of files that were read to their end. */

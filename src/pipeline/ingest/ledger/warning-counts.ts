@@ -24,6 +24,12 @@ export class WarningCounts {
     else if (this.#furtherFields.size < maxUnknownFieldsCounted) this.#furtherFields.add(key);
   }
 
+  /** Counts cells that say NULL, by column. */
+  addNullTexts(texts: ReadonlyMap<string, number>, known: readonly string[]): void {
+    for (const [field, rows] of texts)
+      if (known.includes(field)) this.#counts.set(`${nullText} ${field}`, { warning: nullText, field, rows });
+  }
+
   list(): CountedWarning[] {
     const further = this.#furtherFields.size;
     return [
@@ -36,6 +42,9 @@ export class WarningCounts {
     return totalOf(this.list());
   }
 }
+
+/** Warning of cells that say NULL without quotes, which counts as absent. */
+export const nullText = 'null_text';
 
 /** Warning that counts the fields that are not named. */
 export const furtherFields = 'further_unknown_fields';

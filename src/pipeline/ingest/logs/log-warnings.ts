@@ -10,7 +10,7 @@ import { eventRelation } from '../../warehouse/event-files.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
 import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
-import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
+import { furtherFields, nullText, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
 /** Writes `ingest_warnings` for the accepted events and gives the number of warnings by file. */
 export async function recordWarnings(
@@ -20,6 +20,11 @@ export async function recordWarnings(
   paths: readonly string[],
 ): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
+  const add = async (warnings: FileWarning[]) => {
+    for (const { file_id: id, rows } of warnings) counts.set(id, (counts.get(id) ?? 0) + rows);
+    await insertInto(connection, 'ingest_warnings', warnings);
+  };
+  await add(nullTexts(schema, batch));
   if (paths.length === 0) return counts;
   const bits = [
     ...droppableFields(schema).map(({ name }, index) => ({
@@ -35,7 +40,7 @@ export async function recordWarnings(
     connection,
     `SELECT file_id, ${sums.join(', ')} FROM ${eventRelation(schema.kind, paths)} WHERE warnings > 0 GROUP BY file_id`,
   );
-  const written: { file_id: number; warning: string; field: string | null; rows: number }[] = [];
+  const written: FileWarning[] = [];
   for (const row of rows) {
     const file = batch.files.find(({ fileId }) => fileId === row['file_id']);
     if (file === undefined) continue;
@@ -46,15 +51,31 @@ export async function recordWarnings(
       if (warning === 'unknown_field') warnings.push(...(await unknownFields(connection, schema, file, affected)));
       else warnings.push({ warning, field, rows: affected });
     }
-    counts.set(file.fileId, totalOf(warnings));
+    counts.set(file.fileId, (counts.get(file.fileId) ?? 0) + totalOf(warnings));
     written.push(...warnings.map((each) => ({ file_id: file.fileId, ...each })));
   }
-  for (const warning of await roundedIds(connection, schema, paths)) {
-    counts.set(warning.file_id, (counts.get(warning.file_id) ?? 0) + warning.rows);
-    written.push(warning);
-  }
   await insertInto(connection, 'ingest_warnings', written);
+  await add(await roundedIds(connection, schema, paths));
   return counts;
+}
+
+interface FileWarning {
+  file_id: number;
+  warning: string;
+  field: string | null;
+  rows: number;
+}
+
+/** Cells that say NULL, in columns that are read. Ones of a file that was loaded before are counted already. */
+function nullTexts({ fields }: LogSchema, { files }: LogBatch): FileWarning[] {
+  return files
+    .filter(({ before }) => before?.status !== 'loaded')
+    .flatMap(({ fileId, nullTexts: texts }) =>
+      fields.flatMap(({ name }) => {
+        const rows = texts.get(name);
+        return rows === undefined ? [] : [{ file_id: fileId, warning: nullText, field: name, rows }];
+      }),
+    );
 }
 
 /** Identifiers that somebody's list may have had as long numbers. */
@@ -68,7 +89,7 @@ async function roundedIds(
   connection: DuckDBConnection,
   { kind }: LogSchema,
   paths: readonly string[],
-): Promise<{ file_id: number; warning: string; field: string; rows: number }[]> {
+): Promise<FileWarning[]> {
   const conditions = ids[kind].map(looksRoundedSql);
   const rows = await queryRows<Record<string, number> & { file_id: number }>(
     connection,

@@ -2,6 +2,9 @@ import { looksRounded, roundedId } from '../../../kit/text/rounded-id.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import type { IngestWarning } from '../landing-file.ts';
 
+/** Databases write so what is absent. */
+const absentText = String.raw`\N`;
+
 /** The record cannot be taken; `reason` is the code that the rejects keep. */
 export class RecordReject extends Error {
   readonly reason: string;
@@ -13,7 +16,7 @@ export class RecordReject extends Error {
 
 /**
  * The fields of one record. Descriptive values that make no sense are dropped with a warning;
- * identifiers are never guessed and throw `RecordReject`. Null counts as absent, in text cells empty text too.
+ * identifiers are never guessed and throw `RecordReject`. Null and `\\N` count as absent, in text cells empty text too.
  */
 export class RecordFields {
   readonly textCells: boolean;
@@ -45,7 +48,11 @@ export class RecordFields {
 
   value(name: string): JsonValue | undefined {
     const value = Object.hasOwn(this.#record, name) ? this.#record[name] : undefined;
-    return value === null || (this.textCells && typeof value === 'string' && value.trim() === '') ? undefined : value;
+    return value === null ||
+      value === absentText ||
+      (this.textCells && typeof value === 'string' && value.trim() === '')
+      ? undefined
+      : value;
   }
 
   /** Text or a number as it was written; null for values of other kinds. */

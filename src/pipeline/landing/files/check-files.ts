@@ -3,18 +3,12 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
-import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
-import { TooManyBytes } from '../lines/line-file.ts';
+import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
+import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
+import type { CheckedFile, LandingFile, FileLines } from '../landing-file.ts';
 import { sha256Of } from '../../../kit/files/read-through.ts';
 import { assertNotStopped, StoppedError } from '../../../kit/errors/errors.ts';
-import {
-  asLines,
-  stoppedReading,
-  toNdjson,
-  UnusableFile,
-  type ConvertibleFile,
-  type ConvertedFile,
-} from '../lines/to-ndjson.ts';
+import { asLines, stoppedReading, toNdjson, type ConvertibleFile, type ConvertedFile } from '../lines/to-ndjson.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
 const minWorkerBytes = 16 * 1024 * 1024;
@@ -32,6 +26,8 @@ export interface CheckOptions {
   /** Called with the bytes of every file that is done. */
   onRead?: (bytes: number) => void;
   limits?: CheckLimits;
+  /** Returns what a mapping says of a file's format. */
+  settingsOf?: (file: LandingFile) => FormatSettings | undefined;
   /** Ends the reading where it is; nothing is lost by that. */
   stop?: AbortSignal | undefined;
 }
@@ -43,11 +39,15 @@ export interface CheckOptions {
 export async function checkFiles(
   files: LandingFile[],
   scratch: string,
-  { onRead = () => {}, limits = noLimits, stop }: CheckOptions = {},
+  { onRead = () => {}, limits = noLimits, settingsOf = () => undefined, stop }: CheckOptions = {},
 ): Promise<CheckedLanding> {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const checks: FileCheck[] = [];
-  const queue = files.map((file, index) => ({ file, index, scratchPath: join(scratch, `plain-${index}`) }));
+  const queue = files.map((file, index) => ({
+    file,
+    index,
+    reading: { scratchPath: join(scratch, `plain-${index}`), limits, settings: settingsOf(file) },
+  }));
   queue.sort((a, b) => b.file.bytes - a.file.bytes);
 
   const drain = async (check: (task: (typeof queue)[number]) => Promise<FileCheck>) => {
@@ -58,17 +58,15 @@ export async function checkFiles(
     }
   };
   if (total < minWorkerBytes) {
-    await drain(({ file, scratchPath }) => checkFile(file, scratchPath, limits, stop));
+    await drain(({ file, reading }) => checkFile(file, { ...reading, stop }));
   } else {
     const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
     const ending = Promise.withResolvers<never>();
     const onStop = () => ending.reject(new StoppedError(stoppedReading));
     stop?.addEventListener('abort', onStop);
     try {
-      const reading = Promise.all(
-        workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, limits))),
-      );
-      await Promise.race([reading, ending.promise]);
+      const checking = Promise.all(workers.map((worker) => drain(({ file, reading }) => worker.check(file, reading))));
+      await Promise.race([checking, ending.promise]);
     } finally {
       stop?.removeEventListener('abort', onStop);
       await Promise.all(workers.map((worker) => worker.stop()));
@@ -90,7 +88,7 @@ export async function checkFiles(
 class CheckWorker {
   readonly #worker = new Worker(new URL('./check-file-worker.ts', import.meta.url));
 
-  check(file: LandingFile, scratchPath: string, limits: CheckLimits): Promise<FileCheck> {
+  check(file: LandingFile, reading: CheckReading): Promise<FileCheck> {
     return new Promise((resolve, reject) => {
       const onResult = (result: { check: FileCheck } | { error: Error }) => {
         this.#worker.off('error', reject);
@@ -99,7 +97,7 @@ class CheckWorker {
       };
       this.#worker.once('message', onResult);
       this.#worker.once('error', reject);
-      this.#worker.postMessage({ file, scratchPath, limits });
+      this.#worker.postMessage({ file, reading });
     });
   }
 
@@ -126,7 +124,7 @@ export interface FileCheck extends FileLines {
 }
 
 export interface CheckLimits {
-  /** A packed file or a JSON document of more bytes counts as broken. */
+  /** A packed file or a document of more bytes counts as broken. */
   maxUnpackedBytes: number;
   /** A file that was changed after it may not be done. */
   doneBeforeNs: bigint;
@@ -139,22 +137,29 @@ export const noLimits: CheckLimits = { maxUnpackedBytes: Infinity, doneBeforeNs:
 
 type FileToCheck = ConvertibleFile & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
 
+/** How a file is to be read. */
+export interface CheckReading {
+  scratchPath: string;
+  limits?: CheckLimits;
+  settings?: FormatSettings | undefined;
+  stop?: AbortSignal | undefined;
+}
+
 /**
- * Reads the file once: digest, wholeness of a gzip, valid UTF-8, first and last bytes of Parquet.
+ * Reads the file once: digest, format, wholeness of what is packed, valid text, first and last bytes of Parquet.
  * DuckDB loads half of a broken gzip without an error and turns bad UTF-8 into NULL, so this must happen before it.
  * What does not lie there as plain lines is written beside `scratchPath` as such.
  */
 export async function checkFile(
   file: FileToCheck,
-  scratchPath: string,
-  limits: CheckLimits = noLimits,
-  stop?: AbortSignal,
+  { scratchPath, limits = noLimits, settings, stop }: CheckReading,
 ): Promise<FileCheck> {
   const hash = createHash('sha256');
   let read: ConvertedFile = { ...asLines(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
   try {
-    read = await toNdjson(file, scratchPath, limits.maxUnpackedBytes, (bytes) => void hash.update(bytes), stop);
+    const onBytes = (bytes: Buffer) => void hash.update(bytes);
+    read = await toNdjson(file, scratchPath, { maxUnpackedBytes: limits.maxUnpackedBytes, onBytes, settings, stop });
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)
@@ -165,18 +170,15 @@ export async function checkFile(
         unfinished: false,
         ...(code !== 'ENOENT' && { unreadable: code }),
       };
-    if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.maxUnpackedBytes);
-    else if (error instanceof UnusableFile) read.problem = error.problem;
-    else if (code.startsWith('Z_'))
-      read.problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
-    else throw error;
+    if (!(error instanceof UnusableFile)) throw error;
+    read.problem = error.problem;
     // The digest of a file whose reading ended in the middle covers the part read; take the rest as well.
     sha256 = await sha256Of(file.absolutePath);
   }
   const after = await stat(file.absolutePath, { bigint: true }).catch(() => undefined);
   const unstable = after === undefined || Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
   const { problem, endsLine, ...readable } = read;
-  const unfinished = file.format === 'csv' && !endsLine && lastChangeNs(file) > limits.doneBeforeNs;
+  const unfinished = read.format === 'csv' && !endsLine && lastChangeNs(file) > limits.doneBeforeNs;
   if (problem !== undefined) await rm(`${scratchPath}.ndjson`, { force: true });
   return { ...readable, sha256: sha256 ?? hash.digest('hex'), unstable, unfinished, ...(problem && { problem }) };
 }
@@ -184,14 +186,4 @@ export async function checkFile(
 /** A modification time may be set to any moment, also to one that is yet to come. */
 export function lastChangeNs({ modifiedNs, changedNs }: Pick<LandingFile, 'modifiedNs' | 'changedNs'>): bigint {
   return modifiedNs < changedNs ? modifiedNs : changedNs;
-}
-
-function tooLarge({ gzip }: FileToCheck, limit: number): FileProblem {
-  const [reason, what, instead] = gzip
-    ? ['unpacked_too_large', 'it unpacks to', 'land it in parts, or unpacked']
-    : ['document_too_large', 'its records take', 'land it in parts, or as .ndjson'];
-  return {
-    reason,
-    detail: `${what} more than ${limit} bytes: ${instead}; unpacked_gigabytes in offerline.json is the limit for files to come`,
-  };
 }

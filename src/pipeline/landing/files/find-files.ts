@@ -2,7 +2,7 @@ import { statSync, type BigIntStats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { landingKinds, type LandingKind } from '../../../kit/vocabulary/values.ts';
-import { formatOf, isUnfinishedName } from '../../../kit/vocabulary/landing-formats.ts';
+import { isReadableName, isUnfinishedName, readableEndings } from '../../../kit/vocabulary/landing-formats.ts';
 import type { LandingFile } from '../landing-file.ts';
 
 interface LandingScan {
@@ -63,11 +63,9 @@ async function walk(
     if (about.isDirectory()) {
       await walk(root, path, absolutePath, kind, scan, [...above, here]);
     } else if (about.isFile()) {
-      const form = formatOf(name);
       const source = kind === 'offers' ? sourceOf(path) : null;
       if (/[\\\p{Cc}]/u.test(name)) scan.ignored.push({ path, why: oddName });
-      else if (form === undefined)
-        scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
+      else if (!isReadableName(name)) scan.ignored.push({ path, why: `its ending is none of ${readableEndings}` });
       else if (source === undefined)
         scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
       else {
@@ -76,7 +74,6 @@ async function walk(
           source,
           path,
           absolutePath,
-          ...form,
           bytes: Number(about.size),
           modifiedNs: about.mtimeNs,
           changedNs: about.ctimeNs,

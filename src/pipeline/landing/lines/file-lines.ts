@@ -1,11 +1,21 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
-import { type CheckedFile, maxLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
+import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
+import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
+import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
+import { QuarantineError, type CheckedFile } from '../landing-file.ts';
+import { partitionsOf } from './hive-partitions.ts';
 import { setLongLinesApart } from './long-lines.ts';
-import { asJsonRecord, parquetColumns, parquetRows, unreadBytes, type KnownColumns } from './parquet-columns.ts';
+import {
+  asJsonRecord,
+  parquetColumns,
+  parquetRows,
+  unreadBytes,
+  type KnownColumns,
+  type Partition,
+} from './parquet-columns.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
-import { TextCheck } from './text-check.ts';
 
 /**
  * Gives a checked file with its lines known: makes lines of what only DuckDB can read, Parquet, beside `scratchPath`,
@@ -52,14 +62,20 @@ async function unfoldParquet(
     );
   let names: string[];
   try {
-    const columns = await parquetColumns(connection, rows);
-    names = columns.map(({ name }) => name);
+    const columns = await parquetColumns(connection, rows, known);
+    const written = columns.map(({ as }) => as);
+    assertDistinct(
+      columns.map(({ name }) => name),
+      written,
+    );
+    const partitions = partitionsFor(file.path, written, known);
+    names = [...written, ...partitions.map(({ name }) => name)];
     assertColumns(names, known);
     try {
-      await write(asJsonRecord(columns));
+      await write(asJsonRecord(columns, partitions));
     } catch (error) {
       if (!(error as Error).message.includes(notText)) throw error;
-      await write(asJsonRecord(columns, await unreadBytes(connection, file.readablePath, known)));
+      await write(asJsonRecord(columns, partitions, await unreadBytes(connection, file.readablePath, known)));
     }
   } catch (error) {
     await rm(readablePath, { force: true });
@@ -77,6 +93,23 @@ async function unfoldParquet(
   const apart = await setLongLinesApart(unfolded, scratchPath);
   await rm(readablePath);
   return { ...unfolded, ...apart };
+}
+
+function assertDistinct(written: readonly string[], names: readonly string[]): void {
+  const same = sameNames(written, names);
+  if (same !== undefined)
+    throw new QuarantineError('bad_header', `the columns "${same[0]}" and "${same[1]}" are one name`);
+}
+
+/** Columns of the path that the file lacks and that are read; of two that are one name the innermost counts. */
+function partitionsFor(path: string, columns: readonly string[], { fields }: KnownColumns): Partition[] {
+  const known = fields.map(({ name }) => name);
+  const partitions = new Map<string, Partition>();
+  for (const partition of partitionsOf(path)) {
+    const [name = ''] = matchNames([partition.name], known);
+    if (known.includes(name) && !columns.includes(name)) partitions.set(name, { ...partition, name });
+  }
+  return [...partitions.values()];
 }
 
 function assertColumns(names: readonly string[], { required }: KnownColumns): void {

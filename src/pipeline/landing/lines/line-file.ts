@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import type { RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 
 const flushBytes = 1024 * 1024;
 /** Up to this length bytes are copied one by one: a call of the copying function costs as much. */
@@ -11,7 +12,7 @@ export class TooManyBytes extends Error {}
  * A scratch file of lines, written as they come apart. It is written synchronously: a few bytes of a table may become a
  * long record each, so what waits for the disk has to be bounded within a chunk, too.
  */
-export class LineFile {
+export class LineFile implements RecordSink {
   readonly path: string;
   /** Lines that have ended. */
   lines = 0;

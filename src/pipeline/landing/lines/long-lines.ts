@@ -1,5 +1,7 @@
 import { LineFile } from './line-file.ts';
-import { maxLineBytes, longLineBytes, type FileLines } from '../landing-file.ts';
+import type { FileLines } from '../landing-file.ts';
+import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
+import { longLineBytes } from '../../../kit/intake/reading/text-check.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 
 /** Bytes of long lines that are read at once; the longest line that we take has room in them. */

@@ -1,4 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { matchNames } from '../../../kit/intake/reading/header-names.ts';
+import { partitionsOf } from './hive-partitions.ts';
 import { identifier, quoted, quotedPath } from '../../../kit/text/sql-text.ts';
 
 /** Columns that a file may have. */
@@ -10,25 +12,48 @@ export interface KnownColumns {
 }
 
 interface ParquetColumn {
+  /** In the file. */
   name: string;
   type: string;
+  /** In the record. */
+  as: string;
 }
+
+/** A column that is the same for all rows, by the name of a folder. */
+export type Partition = ReturnType<typeof partitionsOf>[number];
 
 /** Many writers do not mark their strings as UTF-8: without this they would be bytes, and `ë` written as `\xC3\xAB`. */
 export function parquetRows(path: string, bytesAreText = true): string {
   return `read_parquet(${quotedPath(path)}, hive_partitioning = false, binary_as_string = ${bytesAreText})`;
 }
 
-export async function parquetColumns(connection: DuckDBConnection, rows: string): Promise<ParquetColumn[]> {
+/** `known`: names that the file may spell differently. */
+export async function parquetColumns(
+  connection: DuckDBConnection,
+  rows: string,
+  known: KnownColumns,
+): Promise<ParquetColumn[]> {
   const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${rows}`);
-  return described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const columns = described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const names = matchNames(
+    columns.map(({ name }) => name),
+    known.fields.map(({ name }) => name),
+  );
+  return columns.map((column, index) => ({ ...column, as: names[index] as string }));
 }
 
 /** SQL of a record as JSON. Columns `leftOut` are named, but not read. */
-export function asJsonRecord(columns: readonly ParquetColumn[], leftOut: ReadonlySet<string> = new Set()): string {
-  const fields = columns.map(
-    ({ name, type }) => `${quoted(name)}, ${leftOut.has(name) ? 'NULL' : asJsonValue(identifier(name), type)}`,
-  );
+export function asJsonRecord(
+  columns: readonly ParquetColumn[],
+  partitions: readonly Partition[],
+  leftOut: ReadonlySet<string> = new Set(),
+): string {
+  const fields = [
+    ...columns.map(
+      ({ name, type, as }) => `${quoted(as)}, ${leftOut.has(name) ? 'NULL' : asJsonValue(identifier(name), type)}`,
+    ),
+    ...partitions.map(({ name, value }) => `${quoted(name)}, ${value === null ? 'NULL' : quoted(value)}`),
+  ];
   return `json_object(${fields.join(', ')})::VARCHAR`;
 }
 
@@ -36,12 +61,12 @@ export function asJsonRecord(columns: readonly ParquetColumn[], leftOut: Readonl
 export async function unreadBytes(
   connection: DuckDBConnection,
   path: string,
-  { fields }: KnownColumns,
+  known: KnownColumns,
 ): Promise<Set<string>> {
-  const columns = await parquetColumns(connection, parquetRows(path, false));
+  const columns = await parquetColumns(connection, parquetRows(path, false), known);
   return new Set(
     columns
-      .filter(({ name, type }) => type.includes('BLOB') && !fields.some((field) => field.name === name))
+      .filter(({ as, type }) => type.includes('BLOB') && !known.fields.some((field) => field.name === as))
       .map(({ name }) => name),
   );
 }

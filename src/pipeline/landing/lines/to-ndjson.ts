@@ -1,18 +1,29 @@
-import { createReadStream } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import { assertNotStopped } from '../../../kit/errors/errors.ts';
-import { CsvRecords } from './csv-records.ts';
-import { JsonRecords } from './json-records.ts';
-import { byteOrderMark, longLineBytes, type FileLines, type FileProblem, type LandingFile } from '../landing-file.ts';
+import { readThrough } from '../../../kit/files/read-through.ts';
+import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
+import { PlainLines } from '../../../kit/intake/reading/plain-lines.ts';
+import {
+  assertText,
+  RecordReader,
+  withoutMark,
+  type ReadingOptions,
+  type ReadText,
+} from '../../../kit/intake/reading/record-reader.ts';
+import { headBytes, recognize, type Packing } from '../../../kit/intake/reading/recognize.ts';
+import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
+import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
+import { unpack, unpackZip } from '../../../kit/intake/reading/unpack.ts';
+import { readSheet } from '../../../kit/intake/reading/workbook/sheet-records.ts';
+import { isWorkbook } from '../../../kit/intake/reading/workbook/workbook.ts';
+import { ZipMembers } from '../../../kit/intake/reading/zip-members.ts';
+import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
 import { setLongLinesApart } from './long-lines.ts';
-import { PlainLines } from './plain-lines.ts';
-import { readThrough } from '../../../kit/files/read-through.ts';
-import { TextCheck } from './text-check.ts';
+import { recordNamesOf } from './record-names.ts';
 
-export type ConvertibleFile = Pick<LandingFile, 'kind' | 'absolutePath' | 'format' | 'gzip' | 'bytes'>;
+export type ConvertibleFile = Pick<LandingFile, 'kind' | 'absolutePath' | 'bytes'>;
 
 export interface ConvertedFile extends FileLines {
   problem: FileProblem | undefined;
@@ -20,108 +31,220 @@ export interface ConvertedFile extends FileLines {
   endsLine: boolean;
 }
 
-/** A stream of the usual 64 KiB chunks takes four times as long over a log of gigabytes. */
-const chunkBytes = 4 * 1024 * 1024;
-
-/** A file cannot be used, whatever comes behind what was read of it. */
-export class UnusableFile extends Error {
-  readonly problem: FileProblem;
-  constructor(problem: FileProblem) {
-    super(problem.detail);
-    this.problem = problem;
-  }
+export interface Converting {
+  /** Bytes that a packed file, a document or the records of a table may come to. */
+  maxUnpackedBytes: number;
+  /** Called with the file's bytes as they lie there, each once. */
+  onBytes: (bytes: Buffer) => void;
+  settings?: FormatSettings | undefined;
+  stop?: AbortSignal | undefined;
 }
 
 /** A file whose lines are those of the landing file itself. */
 export function asLines({ absolutePath }: Pick<LandingFile, 'absolutePath'>): FileLines {
-  return { readablePath: absolutePath, firstRow: 1, columns: null, unterminatedRow: null, longLines: [] };
+  return {
+    format: 'ndjson',
+    readablePath: absolutePath,
+    firstRow: 1,
+    columns: null,
+    nullTexts: new Map(),
+    unterminatedRow: null,
+    longLines: [],
+  };
 }
 
 /**
- * Makes lines of a file, one record each: of what is packed, of JSON documents and CSV, and of lines that have carriage
- * returns, a byte order mark or what the line reader cuts at. No more than a chunk and a record is held in memory.
- * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, `StoppedError` once `stop` is
- * aborted, and what the file system and zlib have to say.
+ * Makes lines of a file, one record each: of what is packed, of JSON documents, CSV, XML and workbooks, of text in
+ * another encoding, and of lines that have carriage returns, a byte order mark or what the line reader cuts at. Its
+ * first bytes tell what it is. No more than a chunk and a record is held in memory. Throws `UnusableFile` at the first
+ * byte that makes the file so, `StoppedError` once `stop` is aborted, and what the file system has to say.
  */
 export async function toNdjson(
   file: ConvertibleFile,
   scratchPath: string,
-  maxUnpackedBytes: number,
-  onBytes: (bytes: Buffer) => void,
-  stop?: AbortSignal,
+  converting: Converting,
 ): Promise<ConvertedFile> {
-  const text = new TextCheck(file.format);
-  if (file.gzip || file.format === 'json' || file.format === 'csv')
-    return unfold(file, text, scratchPath, maxUnpackedBytes, onBytes, stop);
+  const names = recordNamesOf(file.kind);
+  const head = headOf(file.absolutePath);
+  const recognized = recognize(head, file.bytes <= head.length, converting.settings, names);
+  const options = { settings: converting.settings ?? {}, names };
+  const { packing } = recognized;
+  if (file.bytes === 0) assertNotPacked(file.absolutePath);
+  if (packing !== 'none') return unfold(file, { packing, isBounded: true }, scratchPath, converting, options);
+  const { form } = recognized;
+  if (form.format === 'parquet') return checkLines(file, 'parquet', scratchPath, converting);
+  const { format, encoding } = assertText(form);
+  return format === 'ndjson' && encoding === 'utf-8'
+    ? checkLines(file, format, scratchPath, converting)
+    : unfold(file, { packing, isBounded: format !== 'csv' }, scratchPath, converting, options);
+}
+
+const packedName = /\.(gz|zst|bz2|zip)$/i;
+const packingOfEnding: Record<string, Packing> = { gz: 'gzip', zst: 'zstd', bz2: 'bzip2', zip: 'zip' };
+
+/** Whatever is packed has bytes. */
+function assertNotPacked(path: string): void {
+  const packing = packingOfEnding[packedName.exec(path)?.[1]?.toLowerCase() ?? ''];
+  if (packing !== undefined)
+    throw new UnusableFile({ reason: `broken_${packing}`, detail: `the ${packing} has no bytes` });
+}
+
+/** Tells by a file's first bytes whether it is CSV that lies there as it is. False where it cannot be opened. */
+export function isUnpackedCsv({ kind, absolutePath, bytes }: ConvertibleFile): boolean {
+  try {
+    const head = headOf(absolutePath);
+    const recognized = recognize(head, bytes <= head.length, {}, recordNamesOf(kind));
+    return recognized.packing === 'none' && recognized.form.format === 'csv';
+  } catch {
+    return false;
+  }
+}
+
+/** At once: a file is opened for the second time later, and most are small. */
+function headOf(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.allocUnsafe(headBytes);
+    return head.subarray(0, readSync(file, head, 0, headBytes, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What can be read where it lies. Lines are copied where the line reader stumbles over one. */
+async function checkLines(
+  file: ConvertibleFile,
+  format: 'ndjson' | 'parquet',
+  scratchPath: string,
+  { onBytes, stop }: Converting,
+): Promise<ConvertedFile> {
+  const text = new TextCheck(format);
   await readThrough(file.absolutePath, (chunk) => {
     assertNotStopped(stop, stoppedReading);
     onBytes(chunk);
     text.see(chunk);
-    stopAtLongLine(text.problemSoFar);
+    if (text.problemSoFar !== undefined) throw new UnusableFile(text.problemSoFar);
   });
-  const lines = asLines(file);
+  const lines: FileLines = { ...asLines(file), format };
   const problem = file.bytes === 0 ? undefined : text.problem();
-  if (problem === undefined && !text.isPlain)
+  // The engine takes the ending of a name for what a file is.
+  const canBeRead = text.isPlain && !packedName.test(file.absolutePath);
+  if (problem === undefined && format === 'ndjson' && !canBeRead)
     lines.readablePath = await copyPlain(file.absolutePath, `${scratchPath}.ndjson`);
   return withoutLongLines(file, scratchPath, { ...lines, problem, endsLine: text.endsLine }, text.longestLine);
 }
 
+interface Unfolding {
+  packing: Packing;
+  /** Its text may not be longer than what is allowed. */
+  isBounded: boolean;
+}
+
 async function unfold(
   file: ConvertibleFile,
-  text: TextCheck,
+  { packing, isBounded }: Unfolding,
   scratchPath: string,
-  maxUnpackedBytes: number,
-  onBytes: (bytes: Buffer) => void,
-  stop: AbortSignal | undefined,
+  converting: Converting,
+  options: ReadingOptions,
 ): Promise<ConvertedFile> {
+  const { maxUnpackedBytes, onBytes, stop } = converting;
   const lines = new LineFile(`${scratchPath}.ndjson`);
-  const csv = file.format === 'csv' ? new CsvRecords(lines) : undefined;
-  const records = csv ?? (file.format === 'json' ? new JsonRecords(lines) : new PlainLines(lines));
-  let read = 0;
-  const take = (chunk: Buffer) => {
+  let bytes = 0;
+  const count = (chunk: Buffer) => {
     assertNotStopped(stop, stoppedReading);
-    const isFirst = read === 0;
-    read += chunk.length;
-    if (read > maxUnpackedBytes && (file.gzip || file.format === 'json')) throw new TooManyBytes();
+    bytes += chunk.length;
+    if (isBounded && bytes > maxUnpackedBytes) throw new TooManyBytes();
     // Names of columns may make long records of a few commas.
-    lines.limit = maxUnpackedBytes + 4 * read;
-    text.see(chunk);
-    records.take(isFirst ? withoutMark(chunk) : chunk);
-    stopAtLongLine(text.problemSoFar ?? records.problem);
+    lines.limit = maxUnpackedBytes + 4 * bytes;
   };
+  const read = packing === 'zip' ? readZip : readStream;
   try {
-    if (file.gzip) await unpack(file.absolutePath, onBytes, take);
-    else {
-      await readThrough(file.absolutePath, (chunk) => {
-        onBytes(chunk);
-        take(chunk);
-      });
-    }
-    const unfolding = records.finish();
+    const { longestLine, ...facts } = await read(file.absolutePath, packing, lines, { onBytes, count, options });
     lines.finish();
-    const unfolded: ConvertedFile = {
-      readablePath: lines.path,
-      firstRow: csv ? 2 : 1,
-      columns: csv?.columns ?? null,
-      unterminatedRow: csv?.unterminatedRow ?? null,
-      longLines: [],
-      problem: text.problem() ?? unfolding,
-      endsLine: text.endsLine,
-    };
-    return await withoutLongLines(file, scratchPath, unfolded, Math.max(text.longestLine, lines.longest));
+    const unfolded: ConvertedFile = { ...facts, readablePath: lines.path, longLines: [] };
+    return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest));
+  } catch (error) {
+    if (!(error instanceof TooManyBytes)) throw error;
+    throw new UnusableFile(tooLarge(packing, maxUnpackedBytes));
   } finally {
     lines.close();
   }
 }
 
+interface Reading {
+  onBytes: (bytes: Buffer) => void;
+  /** Sees what is unpacked before it is read; throws where it is too much. */
+  count: (chunk: Buffer) => void;
+  options: ReadingOptions;
+}
+
+async function readStream(
+  path: string,
+  packing: Packing,
+  lines: LineFile,
+  { onBytes, count, options }: Reading,
+): Promise<ReadText> {
+  const reader = new RecordReader(lines, options);
+  const take = (chunk: Buffer) => {
+    count(chunk);
+    reader.take(chunk);
+  };
+  if (packing === 'none' || packing === 'zip') {
+    await readThrough(path, (chunk) => {
+      onBytes(chunk);
+      take(chunk);
+    });
+  } else await unpack(path, packing, { onBytes, take });
+  return reader.finish();
+}
+
+/** Reads a workbook, or the only member of a zip. Members are found by a list at the file's end. */
+async function readZip(
+  path: string,
+  _packing: Packing,
+  lines: LineFile,
+  { onBytes, count, options }: Reading,
+): Promise<ReadText> {
+  await readThrough(path, onBytes);
+  const members = await ZipMembers.open(path);
+  try {
+    if (isWorkbook(members)) {
+      const sheet = await readSheet(members, lines, { ...options, check: count });
+      return { ...asWorkbook, ...sheet, longestLine: lines.longest };
+    }
+    const reader = new RecordReader(lines, options);
+    await unpackZip(members, (chunk) => {
+      count(chunk);
+      reader.take(chunk);
+    });
+    return reader.finish();
+  } finally {
+    members.close();
+  }
+}
+
+const asWorkbook = {
+  format: 'xlsx',
+  problem: undefined,
+  nullTexts: new Map<string, number>(),
+  unterminatedRow: null,
+  endsLine: true,
+} as const;
+
+function tooLarge(packing: Packing, limit: number): FileProblem {
+  const [reason, what, instead] =
+    packing === 'none'
+      ? ['document_too_large', 'its records take', 'land it in parts, or as lines of JSON']
+      : ['unpacked_too_large', 'it unpacks to', 'land it in parts, or unpacked'];
+  return {
+    reason,
+    detail: `${what} more than ${limit} bytes: ${instead}; unpacked_gigabytes in offerline.json is the limit for files to come`,
+  };
+}
+
 /** Of `StoppedError`: a few kilobytes may unpack to gigabytes, so reading ends within a file, too. */
 export const stoppedReading =
   'the run was asked to end while it read landing files; nothing of that is kept, and the next run reads them';
-
-/** Gigabytes may follow, of which nothing would be used. What else is wrong is known when all was read. */
-function stopAtLongLine(problem: FileProblem | undefined): void {
-  if (problem?.reason === 'line_too_long') throw new UnusableFile(problem);
-}
 
 /** Catalogs are read a line at a time: only in those of logs long lines are in the way. */
 async function withoutLongLines(
@@ -134,15 +257,6 @@ async function withoutLongLines(
   const apart = await setLongLinesApart(taken, scratchPath);
   if (taken.readablePath !== absolutePath) await rm(taken.readablePath);
   return { ...taken, ...apart };
-}
-
-/** Hands a gzip's text on, chunk by chunk. */
-async function unpack(path: string, onBytes: (bytes: Buffer) => void, take: (chunk: Buffer) => void): Promise<void> {
-  const source = createReadStream(path, { highWaterMark: chunkBytes });
-  source.on('data', (bytes) => onBytes(bytes as Buffer));
-  await pipeline(source, createGunzip({ chunkSize: chunkBytes }), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) take(chunk);
-  });
 }
 
 async function copyPlain(source: string, target: string): Promise<string> {
@@ -160,8 +274,4 @@ async function copyPlain(source: string, target: string): Promise<string> {
     lines.close();
   }
   return target;
-}
-
-function withoutMark(first: Buffer): Buffer {
-  return first.subarray(0, 3).equals(byteOrderMark) ? first.subarray(3) : first;
 }

@@ -5,7 +5,9 @@ import { dayNumber } from '../../../kit/time/day-number.ts';
 import { eventKey } from '../../../kit/vocabulary/event-key.ts';
 import { quoted, quotedPathList } from '../../../kit/text/sql-text.ts';
 import { mappedKeys, rawOfLineSql, rejectOfLineSql } from '../lines/mapped-line.ts';
-import { longLineBytes, maxLineBytes, type FileLines } from '../landing-file.ts';
+import type { FileLines } from '../landing-file.ts';
+import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
+import { longLineBytes } from '../../../kit/intake/reading/text-check.ts';
 
 /** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
 export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
@@ -63,7 +65,7 @@ function judgedRows(schema: LogSchema, rows: string): string {
     -- Texts of the fields, each under the field's name.
     parsed AS (
       SELECT file_id, line, raw, record, is_plain, is_object,
-        unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, ${shape}) END)
+        unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN ${withoutAbsent} END, ${shape}) END)
       FROM objects
     ),
     -- <field>_value: the typed value.
@@ -90,6 +92,12 @@ function judgedRows(schema: LogSchema, rows: string): string {
       FROM shown_rows
     )`;
 }
+
+/**
+ * SQL for `record` with null for each value `\\N`, by which databases write what is absent. Its quote follows a colon
+ * nowhere within a string.
+ */
+const withoutAbsent = String.raw`CASE WHEN contains(record, '"\\N"') THEN regexp_replace(record, ':\s*"\\\\N"', ':null', 'g') ELSE record END`;
 
 /** SQL for the first reason to reject a row of `typed`; NULL for a good one. */
 function faultOf({ fields }: LogSchema): string {

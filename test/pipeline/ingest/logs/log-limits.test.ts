@@ -115,7 +115,7 @@ it('a document of millions of records is taken apart in little memory', async ({
   const worker = new Worker(new URL('../../../../src/pipeline/landing/files/check-file-worker.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 32 },
   });
-  worker.postMessage({ file, scratchPath: `${path}.part`, limits: noLimits });
+  worker.postMessage({ file, reading: { scratchPath: `${path}.part`, limits: noLimits } });
   const [answer] = (await once(worker, 'message')) as [{ check?: FileCheck; error?: Error }];
   await worker.terminate();
   expect(answer.error).toBeUndefined();

@@ -190,13 +190,16 @@ describe('CSV', () => {
     expect(await landing.ids('clicks')).toEqual(['0', 'ok']);
   });
 
-  it('keeps names apart that differ in case only', async ({ landing }) => {
-    await landing.put('clicks/a.csv', csv([{ ...click('a'), User_ID: 'other', Note: '1', note: '2' }]));
+  it('keeps names apart that differ in case only, but not two spellings of a field', async ({ landing }) => {
+    await landing.put('clicks/a.csv', csv([{ ...click('a'), Note: '1', note: '2' }]));
+    await landing.put('clicks/b.csv', csv([{ ...click('b'), User_ID: 'other' }]));
     await landing.ingest();
-    expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'u' }]);
+    expect(await landing.ledger()).toEqual([
+      'clicks/a.csv loaded 1=1+0+0',
+      'clicks/b.csv quarantined bad_header 0=0+0+0',
+    ]);
     expect(await landing.warnings()).toEqual([
       'clicks/a.csv unknown_field Note 1',
-      'clicks/a.csv unknown_field User_ID 1',
       'clicks/a.csv unknown_field note 1',
     ]);
   });

@@ -25,7 +25,7 @@ COPY (
     -- Texts of the fields, each under the field's name.
     parsed AS (
       SELECT file_id, line, raw, record, is_plain, is_object,
-        unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}') END)
+        unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN CASE WHEN contains(record, '"\\N"') THEN regexp_replace(record, ':\s*"\\\\N"', ':null', 'g') ELSE record END END, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}') END)
       FROM objects
     ),
     -- <field>_value: the typed value.

@@ -1,17 +1,17 @@
-import type { LineFile } from './line-file.ts';
+import type { RecordSink, RecordTaker } from './record-sink.ts';
 import { isPlain } from './text-check.ts';
 
 /** Picture of the character at which the line reader cuts, shown in its place. */
 const lineCutShown = Buffer.from('\u2401').toString('latin1');
 
 /** Copies lines, chunk by chunk, with every line end as `\n` and without what the line reader cuts at. */
-export class PlainLines {
+export class PlainLines implements RecordTaker {
   /** Any text is lines. */
   readonly problem = undefined;
-  readonly #lines: LineFile;
+  readonly #lines: RecordSink;
   #heldReturn = false;
 
-  constructor(lines: LineFile) {
+  constructor(lines: RecordSink) {
     this.#lines = lines;
   }
 

@@ -1,5 +1,5 @@
-import { maxLineBytes, type FileProblem } from '../landing-file.ts';
-import type { LineFile } from './line-file.ts';
+import { RecordsPath } from './records-path.ts';
+import { maxLineBytes, type FileProblem, type RecordSink, type RecordTaker } from './record-sink.ts';
 
 /** Kinds of what may come next in a JSON text. */
 const state = {
@@ -32,13 +32,30 @@ const literals: Record<number, Buffer> = {
 const escaped = Buffer.from('"\\/bfnrt');
 const [anArray, anObject] = [1, 0];
 
+/** Depth at which records are while there are none: outside of their list. */
+const nowhere = -1;
+const recordSeparator = 0x1e;
+
 /**
- * Takes a JSON document apart, chunk by chunk, into its records, one a line, untouched but for line breaks between
- * tokens: money keeps every digit, and nothing is held in memory but how deep the text is nested. The document is an
- * array of records, or an object in which exactly one value is an array; all of it is checked to be valid JSON.
+ * Where the records of a document are. `list`: the document is an array of them, or an object in which exactly one
+ * value is an array. `itself`: it is one. A path names a place below the top: an array there holds the records, an
+ * object there has them as values, and arrays on the way are gone through.
  */
-export class JsonRecords {
-  readonly #lines: LineFile;
+export type RecordsPlace = 'list' | 'itself' | { path: string };
+
+export interface JsonSettings {
+  records?: RecordsPlace | undefined;
+  /** Documents may follow one another, also with the record separators of RFC 7464 between. */
+  several?: boolean | undefined;
+}
+
+/**
+ * Takes JSON apart, chunk by chunk, into its records, one a line, untouched but for line breaks between tokens: money
+ * keeps every digit, and nothing is held in memory but how deep the text is nested. All of it is checked to be valid
+ * JSON.
+ */
+export class JsonRecords implements RecordTaker {
+  readonly #lines: RecordSink;
   #state: number = state.value;
   /** Open brackets, each true where it is an array's. */
   #open = Buffer.alloc(64);
@@ -49,22 +66,27 @@ export class JsonRecords {
   #place = 0;
   #begun = false;
   #arrays = 0;
-  /** Depth of the array of records; 0 outside of it. */
-  #recordsDepth = 0;
+  /** How deep the values are nested of which each is a record. */
+  #recordsDepth: number;
   #inRecord = false;
   #position = 0;
+  readonly #path: RecordsPath | undefined;
+  readonly #areDocuments: boolean;
+  readonly #several: boolean;
   #problem: FileProblem | undefined;
 
-  constructor(lines: LineFile) {
+  constructor(lines: RecordSink, { records = 'list', several = false }: JsonSettings = {}) {
     this.#lines = lines;
+    this.#path = typeof records === 'object' ? new RecordsPath(records.path) : undefined;
+    this.#areDocuments = records === 'itself';
+    this.#recordsDepth = this.#areDocuments ? 0 : nowhere;
+    this.#several = several;
   }
 
-  /** Known before the end, if so: the rest is passed over. */
   get problem(): FileProblem | undefined {
     return this.#problem;
   }
 
-  /** May change the chunk. */
   take(chunk: Buffer): void {
     if (this.#problem !== undefined) return;
     let from = 0;
@@ -74,7 +96,10 @@ export class JsonRecords {
         case state.string:
           at = endOfPlainText(chunk, at);
           if (at === chunk.length) break;
-          if (chunk[at] === 0x22) this.#state = this.#isKey ? state.colon : this.#ended(chunk, from, at + 1);
+          if (chunk[at] === 0x22 && this.#isKey) {
+            this.#path?.endKey(chunk, at);
+            this.#state = state.colon;
+          } else if (chunk[at] === 0x22) this.#state = this.#ended(chunk, from, at + 1);
           else if (chunk[at] === 0x5c) this.#state = state.escape;
           else return this.#break(at);
           break;
@@ -114,6 +139,7 @@ export class JsonRecords {
         default:
           if (byte === 0x0a || byte === 0x0d) chunk[at] = 0x20;
           if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) break;
+          if (byte === recordSeparator && this.#depth === 0 && this.#several) break;
           if (this.#startsRecord(byte)) {
             from = at;
             this.#inRecord = true;
@@ -122,24 +148,22 @@ export class JsonRecords {
           break;
       }
     }
+    this.#path?.keepKey(chunk);
     if (this.#inRecord) this.#lines.bytes(chunk, from);
     if (this.#lines.openLine > maxLineBytes) this.#problem = tooLong;
     this.#position += chunk.length;
   }
 
-  /** To be called when all was taken: why the document cannot be used, if so. */
   finish(): FileProblem | undefined {
     if (this.#problem !== undefined) return this.#problem;
     const isNumber = [state.zero, state.integer, state.fraction, state.exponentDigits].some(
       (each) => each === this.#state,
     );
     if (this.#begun && (this.#depth > 0 || !(isNumber || this.#state === state.afterValue))) this.#break(0);
-    else if (this.#begun && this.#arrays !== 1) {
-      this.#problem = {
-        reason: 'no_single_array',
-        detail: `the document holds ${this.#arrays} arrays at its top, not exactly one`,
-      };
-    } else if (this.#lines.longest > maxLineBytes) this.#problem = tooLong;
+    else if (this.#begun && !this.#endDocument()) return this.#problem;
+    // A number has no end of its own.
+    if (this.#problem === undefined && this.#inRecord) this.#lines.endLine();
+    if (this.#problem === undefined && this.#lines.longest > maxLineBytes) this.#problem = tooLong;
     return this.#problem;
   }
 
@@ -147,10 +171,26 @@ export class JsonRecords {
   #startsRecord(byte: number): boolean {
     return (
       this.#depth === this.#recordsDepth &&
-      this.#depth > 0 &&
-      (this.#state === state.value || this.#state === state.valueOrEnd) &&
+      (this.#state === state.value || this.#state === state.valueOrEnd || this.#beginsDocument(byte)) &&
       byte !== 0x5d
     );
+  }
+
+  /** Behind a document another one may come. */
+  #beginsDocument(byte: number): boolean {
+    return this.#several && this.#depth === 0 && this.#state === state.afterValue && byte !== 0x2c;
+  }
+
+  /** False where what the document holds is no records. */
+  #endDocument(): boolean {
+    if (this.#path !== undefined) this.#problem ??= this.#path.endDocument();
+    else if (!this.#areDocuments && this.#arrays !== 1)
+      this.#problem ??= {
+        reason: 'no_single_array',
+        detail: `the document holds ${this.#arrays} arrays at its top, not exactly one; format.records names the place of the records`,
+      };
+    this.#arrays = 0;
+    return this.#problem === undefined;
   }
 
   /** Reads a byte between strings, numbers and literals. False where it cannot stand there. */
@@ -163,15 +203,17 @@ export class JsonRecords {
         return this.#begin(byte);
       case state.keyOrEnd:
         if (byte === 0x7d) return this.#close(anObject, chunk, from, at);
-        return this.#beginKey(byte);
+        return this.#beginKey(byte, at);
       case state.key:
-        return this.#beginKey(byte);
+        return this.#beginKey(byte, at);
       case state.colon:
         this.#state = state.value;
         return byte === 0x3a;
       default:
         if (byte === 0x5d) return this.#close(anArray, chunk, from, at);
         if (byte === 0x7d) return this.#close(anObject, chunk, from, at);
+        if (this.#beginsDocument(byte)) return this.#endDocument() && this.#begin(byte);
+        if (byte === 0x2c && this.#depth === 0 && this.#several) this.#problem = commaBehindRecord;
         if (byte !== 0x2c || this.#depth === 0) return false;
         this.#state = this.#open[this.#depth] === anArray ? state.value : state.key;
         return true;
@@ -181,6 +223,7 @@ export class JsonRecords {
   #begin(byte: number): boolean {
     this.#begun = true;
     this.#isKey = false;
+    if (this.#path !== undefined && !this.#inRecord) this.#enter(this.#path, byte);
     if (byte === 0x22) this.#state = state.string;
     else if (byte === 0x7b) return this.#nest(anObject);
     else if (byte === 0x5b) return this.#nest(anArray);
@@ -197,7 +240,14 @@ export class JsonRecords {
     return true;
   }
 
-  #beginKey(byte: number): boolean {
+  /** A value outside of the records begins: it may be the place of them. */
+  #enter(path: RecordsPath, byte: number): void {
+    const isNested = byte === 0x7b || byte === 0x5b;
+    if (path.beginValue(this.#depth, byte) && isNested) this.#recordsDepth = this.#depth + 1;
+  }
+
+  #beginKey(byte: number, at: number): boolean {
+    this.#path?.beginKey(this.#depth, at);
     this.#isKey = true;
     this.#state = state.string;
     return byte === 0x22;
@@ -215,6 +265,7 @@ export class JsonRecords {
     if (
       bracket === anArray &&
       !this.#inRecord &&
+      this.#path === undefined &&
       (this.#depth === 1 || (this.#depth === 2 && this.#open[1] === anObject))
     ) {
       this.#arrays++;
@@ -225,7 +276,8 @@ export class JsonRecords {
 
   #close(bracket: number, chunk: Buffer, from: number, at: number): boolean {
     if (this.#depth === 0 || this.#open[this.#depth] !== bracket) return false;
-    if (this.#depth === this.#recordsDepth) this.#recordsDepth = 0;
+    if (this.#depth === this.#recordsDepth) this.#recordsDepth = nowhere;
+    this.#path?.close(this.#depth);
     this.#depth--;
     this.#state = this.#ended(chunk, from, at + 1);
     return true;
@@ -248,6 +300,12 @@ export class JsonRecords {
     };
   }
 }
+
+/** Of lists that somebody took apart into lines, and left their commas. */
+export const commaBehindRecord: FileProblem = {
+  reason: 'comma_behind_record',
+  detail: 'a comma stands behind each record: remove them, or put all of it into [ ] as one JSON array',
+};
 
 const tooLong: FileProblem = { reason: 'line_too_long', detail: `a record has more than ${maxLineBytes} bytes` };
 

@@ -1,6 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { byteOrderMark, maxLineBytes, longLineBytes, type FileProblem } from '../landing-file.ts';
-import { type LandingFormat } from '../../../kit/vocabulary/landing-formats.ts';
+import type { RecordFormat } from './recognize.ts';
+import { maxLineBytes, type FileProblem } from './record-sink.ts';
+
+/** What some writers put before UTF-8. */
+export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * The engine reads 2,048 lines at a time, whatever they hold, with several copies of each. Longer ones than this are
+ * read apart, by a few megabytes at a time.
+ */
+export const longLineBytes = 16 * 1024;
 
 /**
  * Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a
@@ -13,7 +22,7 @@ export class TextCheck {
   longestLine = 0;
   /** The last line has an end. */
   endsLine = true;
-  readonly #format: LandingFormat;
+  readonly #format: RecordFormat;
   #openLine = 0;
   #isFirst = true;
   #validUtf8 = true;
@@ -21,7 +30,7 @@ export class TextCheck {
   #first: Buffer = Buffer.alloc(0);
   #last: Buffer = Buffer.alloc(0);
 
-  constructor(format: LandingFormat) {
+  constructor(format: RecordFormat) {
     this.#format = format;
   }
 
@@ -60,7 +69,11 @@ export class TextCheck {
         this.#first.subarray(0, 4).toString('latin1') === 'PAR1' && this.#last.toString('latin1') === 'PAR1';
       return whole ? undefined : { reason: 'not_parquet', detail: 'the file does not begin and end as Parquet does' };
     }
-    if (!this.#validUtf8 || this.#rest.length > 0) return { reason: 'bad_utf8', detail: 'the text is not valid UTF-8' };
+    if (!this.#validUtf8 || this.#rest.length > 0)
+      return {
+        reason: 'bad_utf8',
+        detail: 'the text is not valid UTF-8; format.encoding names another encoding, such as windows-1252',
+      };
     return this.problemSoFar;
   }
 

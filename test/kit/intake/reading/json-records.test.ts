@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonRecords } from '../../../src/pipeline/landing/lines/json-records.ts';
-import { takenApart } from '../../support/taken-apart.ts';
+import { JsonRecords } from '../../../../src/kit/intake/reading/json-records.ts';
+import { takenApart } from '../../../support/taken-apart.ts';
 
 function read(document: string, chunkBytes?: number): { records: string[] } | { reason: string } {
   const { lines, reason } = takenApart((file) => new JsonRecords(file), document, chunkBytes);

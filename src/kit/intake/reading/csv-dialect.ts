@@ -1,0 +1,88 @@
+import type { FormatSettings } from './format-settings.ts';
+
+/** How a text is cut into cells, and where its header row is. */
+export interface Dialect {
+  /** The byte between cells. */
+  delimiter: number;
+  /** Characters before the header row, as the text is decoded, and the rows in them. */
+  before: string;
+  rowsBefore: number;
+  header: readonly string[] | undefined;
+  /** The text ends before its header row, or that is not near its beginning. */
+  headerIsMissing: boolean;
+}
+
+/** In the order in which they are taken where a header has as many of two. */
+const delimiters = [',', ';', '\t', '|'];
+
+/**
+ * Recognizes a dialect of CSV by how a text begins: its delimiter by the header row, or by a line `sep=;` before it, as
+ * Excel writes. Blank lines before the header are none of its rows.
+ */
+export function recognizeDialect(text: string, isWhole: boolean, settings: FormatSettings): Dialect {
+  const walk = new Lines(text);
+  let rowsBefore = 0;
+  let separator: string | undefined;
+  const mark = /^sep=([^\r\n])(?=[\r\n]|$)/i.exec(text);
+  if (mark !== null) {
+    separator = mark[1];
+    walk.next();
+  }
+  const { skip = 0, header = 1 } = settings;
+  const blank = () => walk.line().trim() === '';
+  if (typeof skip === 'number') {
+    for (; rowsBefore < skip && !walk.isEnd; rowsBefore++) walk.next();
+  } else {
+    for (; !walk.isEnd && (blank() || walk.line().startsWith(skip)); rowsBefore += 1) walk.next();
+  }
+  if (typeof header === 'number' && header > 1) {
+    for (let row = 1; row < header && !walk.isEnd; row++, rowsBefore++) walk.next();
+  }
+  const shown = new Lines(text, walk.at);
+  while (!shown.isEnd && shown.line().trim() === '') shown.next();
+  const delimiter = settings.delimiter ?? separator ?? mostFrequent(shown.line());
+  return {
+    delimiter: delimiter.charCodeAt(0),
+    before: text.slice(0, walk.at),
+    rowsBefore,
+    header: typeof header === 'number' ? undefined : header,
+    headerIsMissing: walk.isEnd && !isWhole,
+  };
+}
+
+/** Returns the delimiter that a row has most of outside of quotes; a comma where it has none. */
+function mostFrequent(row: string): string {
+  const bare = row.replaceAll(/"(?:[^"]|"")*"?/g, '');
+  const count = (delimiter: string) => bare.split(delimiter).length;
+  return delimiters.toSorted((one, other) => count(other) - count(one))[0] as string;
+}
+
+/** Walks through the lines of a text. */
+class Lines {
+  at: number;
+  readonly #text: string;
+
+  constructor(text: string, at = 0) {
+    this.#text = text;
+    this.at = at;
+  }
+
+  get isEnd(): boolean {
+    return this.at >= this.#text.length;
+  }
+
+  line(): string {
+    return this.#text.slice(this.at, this.#end());
+  }
+
+  next(): void {
+    const end = this.#end();
+    this.at = end + (this.#text.startsWith('\r\n', end) ? 2 : end < this.#text.length ? 1 : 0);
+  }
+
+  #end(): number {
+    const lineEnd = /[\r\n]/g;
+    lineEnd.lastIndex = this.at;
+    return lineEnd.exec(this.#text)?.index ?? this.#text.length;
+  }
+}

@@ -1,0 +1,84 @@
+import { createReadStream } from 'node:fs';
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import unbzip2 from 'unbzip2-stream';
+import { readThrough } from '../../files/read-through.ts';
+import type { Packing } from './recognize.ts';
+import { UnusableFile } from './record-sink.ts';
+import { ZipMembers } from './zip-members.ts';
+
+/** A stream of the usual 64 KiB chunks takes four times as long over a log of gigabytes. */
+const chunkBytes = 4 * 1024 * 1024;
+
+interface Unpacking {
+  /** Called with the bytes as they are in the file, each once. */
+  onBytes: (bytes: Buffer) => void;
+  /** Called with the text, chunk by chunk; what it throws ends the unpacking. */
+  take: (chunk: Buffer) => void;
+}
+
+/** Hands on what is packed in a file. Throws `UnusableFile` where it is not whole, and what `take` throws. */
+export async function unpack(path: string, packing: Exclude<Packing, 'none' | 'zip'>, to: Unpacking): Promise<void> {
+  if (packing === 'bzip2') return unpackBzip2(path, to);
+  const transform: Transform =
+    packing === 'gzip' ? createGunzip({ chunkSize: chunkBytes }) : createZstdDecompress({ chunkSize: chunkBytes });
+  const source = createReadStream(path, { highWaterMark: chunkBytes });
+  source.on('data', (bytes) => to.onBytes(bytes as Buffer));
+  try {
+    await pipeline(source, transform, async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) to.take(chunk);
+    });
+  } catch (error) {
+    throw /^(?:Z_|ZSTD_)/.test((error as NodeJS.ErrnoException).code ?? '') ? broken(packing, error as Error) : error;
+  }
+}
+
+/** The library unpacks while it is written to, and takes what its listeners throw for errors of its own. */
+async function unpackBzip2(path: string, { onBytes, take }: Unpacking): Promise<void> {
+  const stream = unbzip2();
+  let thrown: { error: unknown } | undefined;
+  let damage: Error | undefined;
+  stream.on('data', (chunk: Buffer) => {
+    if (thrown !== undefined) return;
+    try {
+      take(chunk);
+    } catch (error) {
+      thrown = { error };
+    }
+  });
+  stream.on('error', (error: Error) => {
+    damage ??= error;
+  });
+  const assertFine = () => {
+    if (thrown !== undefined) throw thrown.error;
+    if (damage !== undefined) throw broken('bzip2', damage);
+  };
+  await readThrough(path, (bytes) => {
+    onBytes(bytes);
+    // It keeps what it is given until it has a whole block.
+    stream.write(Buffer.from(bytes));
+    assertFine();
+  });
+  stream.end();
+  assertFine();
+}
+
+/** Hands on the only member of a zip. */
+export async function unpackZip(members: ZipMembers, take: (chunk: Buffer) => void): Promise<void> {
+  const names = members.names.filter((name) => !name.endsWith('/') && !name.startsWith('__MACOSX/'));
+  const [name] = names;
+  if (name === undefined || names.length > 1)
+    throw new UnusableFile({
+      reason: 'not_one_member',
+      detail: `the zip holds ${names.length} files, not exactly one: ${names.slice(0, 3).join(', ')}; land each by itself`,
+    });
+  await members.read(name, take);
+}
+
+function broken(packing: Packing, error: Error): UnusableFile {
+  return new UnusableFile({
+    reason: `broken_${packing}`,
+    detail: `the ${packing} is truncated or damaged: ${error.message}`,
+  });
+}

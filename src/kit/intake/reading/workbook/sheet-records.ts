@@ -1,0 +1,181 @@
+import type { FormatSettings } from '../format-settings.ts';
+import { matchNames, sameNames } from '../header-names.ts';
+import type { RecordNames } from '../json-shape.ts';
+import { maxLineBytes, UnusableFile, type RecordSink } from '../record-sink.ts';
+import type { ZipMembers } from '../zip-members.ts';
+import { columnOf, dateText, numberText } from './cell-text.ts';
+import { openWorkbook, TextElements, type Workbook } from './workbook.ts';
+import { readXml } from './xml-events.ts';
+
+/** Rows that a sheet of Excel may have. */
+const maxRows = 1_048_576;
+const maxColumns = 16_384;
+
+export interface ReadSheet {
+  columns: string[] | null;
+  /** The number of the first line's row in the sheet. */
+  firstRow: number;
+}
+
+interface SheetReading {
+  settings: FormatSettings;
+  names: RecordNames;
+  /** Sees all bytes of members that are read before they count. */
+  check: (chunk: Buffer) => void;
+}
+
+/**
+ * Reads a sheet of a workbook into records, one a line, with a blank line for each row without a value, so that lines
+ * keep the numbers of their rows. The header is the first row with a value, unless the settings say otherwise. Cells are
+ * texts: numbers as they are written, moments without a zone. A row with a value beyond the header is the list of its
+ * cells, which is no record. Throws `UnusableFile`.
+ */
+export async function readSheet(
+  members: ZipMembers,
+  sink: RecordSink,
+  { settings, names, check }: SheetReading,
+): Promise<ReadSheet> {
+  const workbook = await openWorkbook(members, settings.sheet ?? 1, check);
+  const rows = new SheetRows(sink, settings, names.fields);
+  const texts = new TextElements();
+  let cell: Cell | undefined;
+  let row = 0;
+  let column = 0;
+  await readXml(members, workbook.sheet, check, {
+    open(name, attributes) {
+      texts.open(name);
+      if (name === 'row') {
+        row = Number(attributes['r'] ?? row + 1);
+        column = 0;
+        rows.begin(row);
+      } else if (name === 'c') {
+        column = columnOf(attributes['r']) ?? column;
+        cell = { type: attributes['t'] ?? 'n', style: Number(attributes['s'] ?? 0), value: '', inValue: false };
+      } else if (name === 'v' && cell !== undefined) cell.inValue = true;
+    },
+    text(part) {
+      if (cell !== undefined && (cell.inValue || texts.isText)) cell.value += part;
+    },
+    close(name) {
+      texts.close(name);
+      if (name === 'v' && cell !== undefined) cell.inValue = false;
+      if (name === 'row') rows.end();
+      if (name !== 'c' || cell === undefined) return;
+      rows.add(column++, cellText(cell, workbook));
+      cell = undefined;
+    },
+  });
+  return { columns: rows.columns, firstRow: rows.firstRow };
+}
+
+interface Cell {
+  type: string;
+  style: number;
+  value: string;
+  inValue: boolean;
+}
+
+function cellText({ type, style, value }: Cell, { strings, datesByStyle, since1904 }: Workbook): string {
+  if (value === '') return '';
+  switch (type) {
+    case 's': {
+      const text = strings.at(Number(value));
+      if (text === undefined)
+        throw new UnusableFile({ reason: 'broken_xlsx', detail: `the workbook has no text number ${value}` });
+      return text;
+    }
+    case 'b':
+      return value === '1' ? 'true' : 'false';
+    case 'n':
+      return (datesByStyle[style] === true ? dateText(value, since1904) : undefined) ?? numberText(value);
+    default:
+      return value;
+  }
+}
+
+/** Writes the rows of a sheet as they come apart. */
+class SheetRows {
+  columns: string[] | null = null;
+  firstRow = 1;
+  readonly #sink: RecordSink;
+  readonly #known: readonly string[];
+  /** The first row that may be the header. */
+  readonly #headerFrom: number;
+  /** The header has its row, also where that is blank. */
+  readonly #headerIsThere: boolean;
+  #skipped: string | undefined;
+  #row = 0;
+  #cells: string[] = [];
+  #bytes = 0;
+
+  constructor(sink: RecordSink, { skip = 0, header = 1 }: FormatSettings, known: readonly string[]) {
+    this.#sink = sink;
+    this.#known = known;
+    const rows = typeof skip === 'number' ? skip : 0;
+    this.#skipped = typeof skip === 'string' ? skip : undefined;
+    this.#headerIsThere = typeof header === 'number' && header > 1;
+    this.#headerFrom = rows + (typeof header === 'number' ? header : 1);
+    this.firstRow = this.#headerFrom;
+    if (typeof header !== 'number') this.#useHeader(header);
+  }
+
+  begin(row: number): void {
+    if (!Number.isInteger(row) || row <= this.#row || row > maxRows)
+      throw new UnusableFile({ reason: 'broken_xlsx', detail: `a row has the number ${row} behind row ${this.#row}` });
+    this.#row = row;
+    this.#cells = [];
+    this.#bytes = 0;
+  }
+
+  add(column: number, text: string): void {
+    if (text === '') return;
+    if (column >= maxColumns)
+      throw new UnusableFile({ reason: 'broken_xlsx', detail: `row ${this.#row} has more than ${maxColumns} columns` });
+    this.#bytes += text.length + 3 * Math.max(0, column - this.#cells.length);
+    if (this.#bytes > maxLineBytes)
+      throw new UnusableFile({
+        reason: 'line_too_long',
+        detail: `row ${this.#row} has more than ${maxLineBytes} bytes`,
+      });
+    while (this.#cells.length < column) this.#cells.push('');
+    this.#cells[column] = text;
+  }
+
+  end(): void {
+    if (this.#row < this.#headerFrom) return;
+    if (this.columns === null) this.#takeHeader();
+    else if (this.#cells.length > 0) this.#write(this.columns);
+  }
+
+  #takeHeader(): void {
+    const [first] = this.#cells;
+    if (this.#skipped !== undefined && first?.startsWith(this.#skipped) === true) return;
+    if (this.#cells.length === 0 && !this.#headerIsThere) return;
+    this.#useHeader(this.#cells);
+    this.firstRow = this.#row + 1;
+  }
+
+  #useHeader(written: readonly string[]): void {
+    const names = matchNames(written, this.#known);
+    if (names.length === 0 || names.includes('') || sameNames(written, names) !== undefined)
+      throw new UnusableFile({
+        reason: 'bad_header',
+        detail: `the header row names no column or one twice: ${written.join(',').slice(0, 200)}`,
+      });
+    this.columns = names;
+  }
+
+  #write(columns: readonly string[]): void {
+    while (this.firstRow + this.#sink.lines < this.#row) this.#sink.endLine();
+    const isRecord = this.#cells.length <= columns.length;
+    const record = isRecord
+      ? `{${columns.map((name, index) => `${JSON.stringify(name)}:${cellJson(this.#cells[index])}`).join(',')}}`
+      : JSON.stringify(this.#cells);
+    this.#sink.bytes(Buffer.from(record));
+    this.#sink.endLine();
+  }
+}
+
+function cellJson(text: string | undefined): string {
+  return text === undefined || text === '' || text === '\\N' ? 'null' : JSON.stringify(text);
+}

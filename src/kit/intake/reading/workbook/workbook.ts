@@ -1,0 +1,135 @@
+import { UnusableFile } from '../record-sink.ts';
+import type { ZipMembers } from '../zip-members.ts';
+import { isDateFormat } from './cell-text.ts';
+import { SharedStrings } from './shared-strings.ts';
+import { readXml } from './xml-events.ts';
+
+/** What the cells of a sheet refer to. */
+export interface Workbook {
+  /** Member with the cells of the sheet. */
+  sheet: string;
+  strings: SharedStrings;
+  /** For each style whether it shows moments. */
+  datesByStyle: boolean[];
+  /** Days are counted from 1904 on, as on old Macintoshes. */
+  since1904: boolean;
+}
+
+const root = 'xl/workbook.xml';
+
+/** Tells a workbook from other zips. */
+export function isWorkbook(members: ZipMembers): boolean {
+  return members.names.includes(root) || members.names.includes('xl/workbook.bin');
+}
+
+/** Reads all of a workbook but its cells. `sheet`: name or number of the sheet, from 1. */
+export async function openWorkbook(
+  members: ZipMembers,
+  sheet: string | number,
+  check: (chunk: Buffer) => void,
+): Promise<Workbook> {
+  if (!members.names.includes(root))
+    throw new UnusableFile({ reason: 'not_xlsx', detail: 'a workbook in binary form: save it as .xlsx' });
+  const sheets: { name: string; id: string }[] = [];
+  let since1904 = false;
+  await readXml(members, root, check, {
+    open(name, attributes) {
+      if (name === 'sheet') sheets.push({ name: attributes['name'] ?? '', id: relationOf(attributes) });
+      if (name === 'workbookPr') since1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
+    },
+  });
+  const chosen = typeof sheet === 'number' ? sheets[sheet - 1] : sheets.find(({ name }) => name === sheet);
+  if (chosen === undefined)
+    throw new UnusableFile({
+      reason: 'no_such_sheet',
+      detail: `the workbook has no sheet ${JSON.stringify(sheet)}, but ${sheets.map(({ name }) => name).join(', ')}`,
+    });
+  const targets = await relations(members, check);
+  const member = targets.get(chosen.id);
+  if (member === undefined)
+    throw new UnusableFile({ reason: 'broken_xlsx', detail: `nothing is said of where sheet "${chosen.name}" is` });
+  return {
+    sheet: member,
+    since1904,
+    strings: await strings(members, check),
+    datesByStyle: await styles(members, check),
+  };
+}
+
+function relationOf(attributes: Readonly<Record<string, string>>): string {
+  return Object.entries(attributes).find(([name]) => name.endsWith(':id'))?.[1] ?? '';
+}
+
+/** Members of the workbook by the ids with which it refers to them. */
+async function relations(members: ZipMembers, check: (chunk: Buffer) => void): Promise<Map<string, string>> {
+  const targets = new Map<string, string>();
+  await readXml(members, 'xl/_rels/workbook.xml.rels', check, {
+    open(name, { Id: id, Target: target }) {
+      if (name !== 'Relationship' || id === undefined || target === undefined) return;
+      targets.set(id, target.startsWith('/') ? target.slice(1) : `xl/${target}`);
+    },
+  });
+  return targets;
+}
+
+async function strings(members: ZipMembers, check: (chunk: Buffer) => void): Promise<SharedStrings> {
+  const shared = new SharedStrings();
+  const member = 'xl/sharedStrings.xml';
+  if (!members.names.includes(member)) return shared;
+  let text = '';
+  const texts = new TextElements();
+  await readXml(members, member, check, {
+    open(name) {
+      if (name === 'si') text = '';
+      texts.open(name);
+    },
+    text(part) {
+      if (texts.isText) text += part;
+    },
+    close(name) {
+      texts.close(name);
+      if (name === 'si') shared.add(text);
+    },
+  });
+  return shared;
+}
+
+/** Tells which texts are a cell's: those in `t`, but for hints of how to read them aloud. */
+export class TextElements {
+  #inText = false;
+  #inHint = false;
+
+  get isText(): boolean {
+    return this.#inText && !this.#inHint;
+  }
+
+  open(name: string): void {
+    if (name === 't') this.#inText = true;
+    if (name === 'rPh') this.#inHint = true;
+  }
+
+  close(name: string): void {
+    if (name === 't') this.#inText = false;
+    if (name === 'rPh') this.#inHint = false;
+  }
+}
+
+async function styles(members: ZipMembers, check: (chunk: Buffer) => void): Promise<boolean[]> {
+  const dates: boolean[] = [];
+  const member = 'xl/styles.xml';
+  if (!members.names.includes(member)) return dates;
+  const codes = new Map<number, string>();
+  let inCells = false;
+  await readXml(members, member, check, {
+    open(name, attributes) {
+      if (name === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '');
+      if (name === 'cellXfs') inCells = true;
+      const id = Number(attributes['numFmtId'] ?? 0);
+      if (name === 'xf' && inCells) dates.push(isDateFormat(id, codes.get(id)));
+    },
+    close(name) {
+      if (name === 'cellXfs') inCells = false;
+    },
+  });
+  return dates;
+}

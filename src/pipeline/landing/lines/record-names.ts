@@ -1,0 +1,24 @@
+import type { RecordNames } from '../../../kit/intake/reading/json-shape.ts';
+import { landingFieldNames } from '../../../kit/vocabulary/offer-fields.ts';
+import type { LandingKind } from '../../../kit/vocabulary/values.ts';
+import { clickSchema, conversionSchema, type LogSchema } from '../logs/log-fields.ts';
+
+/** Columns without which a catalog with a header is none. */
+export const requiredOfferFields = ['external_id', 'title'] as const;
+
+function namesOfLog({ fields, key, required }: LogSchema): RecordNames {
+  return { ids: key.slice(0, 1), required, fields: fields.map(({ name }) => name) };
+}
+
+/** The moment matters to values only. */
+const reading = { wallClock: '' };
+const names: Record<LandingKind, RecordNames> = {
+  offers: { ids: ['external_id'], required: requiredOfferFields, fields: landingFieldNames },
+  clicks: namesOfLog(clickSchema(reading)),
+  conversions: namesOfLog(conversionSchema(reading)),
+};
+
+/** Names by which the canonical records of a kind are recognized. */
+export function recordNamesOf(kind: LandingKind): RecordNames {
+  return names[kind];
+}
