@@ -51,7 +51,6 @@ export class CsvRecords implements RecordTaker {
   /** Bytes that are still to be passed over. */
   #before: number;
   readonly #delimiter: number;
-  readonly #isPlain: Uint8Array;
   readonly #known: readonly string[];
   #problem: FileProblem | undefined;
 
@@ -61,7 +60,6 @@ export class CsvRecords implements RecordTaker {
   ) {
     this.#lines = lines;
     this.#delimiter = delimiter;
-    this.#isPlain = plainBytes(delimiter);
     this.#before = start;
     this.#known = known;
     this.firstRow = rowsBefore + (header === undefined ? 2 : 1);
@@ -86,7 +84,7 @@ export class CsvRecords implements RecordTaker {
       if (!endsLine || this.#state === quoted) this.#rowHasBytes = true;
       const isQuoted = this.#state === quoted;
       if (isQuoted || this.#state === plain || (this.#state === cellStart && byte !== space && byte !== quote)) {
-        const end = endOfText(chunk, at, isQuoted ? plainInQuotes : this.#isPlain);
+        const end = endOfText(chunk, at, isQuoted ? quote : this.#delimiter);
         if (end > at) {
           if (!isQuoted) this.#state = plain;
           this.#add(chunk, at, end);
@@ -154,15 +152,17 @@ export class CsvRecords implements RecordTaker {
 
   #endCell(): void {
     this.#makeRoom(0);
-    const isBare = this.#state === plain;
-    if (isBare && this.#used - (this.#ends.at(-1) ?? 0) === 4 && this.#endsWith(nullText))
+    const start = this.#ends.length === 0 ? 0 : (this.#ends[this.#ends.length - 1] as number);
+    if (this.#used - start === nullText.length && this.#state === plain && this.#endsWith(nullText, this.#used))
       this.#nulls.push(this.#ends.length);
     this.#ends.push(this.#used);
     this.#state = cellStart;
   }
 
-  #endsWith(text: Buffer, end = this.#used): boolean {
-    return this.#cells.compare(text, 0, text.length, end - text.length, end) === 0;
+  #endsWith(text: Buffer, end: number): boolean {
+    const start = end - text.length;
+    for (let at = 0; at < text.length; at++) if (this.#cells[start + at] !== text[at]) return false;
+    return true;
   }
 
   #endRow(isTerminated: boolean): void {
@@ -256,17 +256,12 @@ const escapes: readonly (Buffer | undefined)[] = Array.from({ length: backslash 
     : undefined,
 );
 
-/** For each byte 1 where it stands for itself in a cell. */
-function plainBytes(delimiter?: number): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) =>
-    byte < space || byte === quote || byte === backslash || byte === delimiter ? 0 : 1,
-  );
-}
-const plainInQuotes = plainBytes();
-
-/** Returns the index of the next byte that does not stand for itself, or the chunk's end. */
-function endOfText(chunk: Buffer, start: number, isPlain: Uint8Array): number {
+/** Returns the index of the next byte that does not stand for itself in a cell, or the chunk's end. */
+function endOfText(chunk: Buffer, start: number, delimiter: number): number {
   let at = start;
-  while (at < chunk.length && isPlain[chunk[at] as number] === 1) at++;
+  for (; at < chunk.length; at++) {
+    const byte = chunk[at] as number;
+    if (byte === quote || byte === backslash || byte < space || byte === delimiter) break;
+  }
   return at;
 }

@@ -24,6 +24,9 @@ export function jsonShape(text: string, isWhole: boolean, names: RecordNames): J
   const start = text.search(/[^\s\u001e]/);
   if (start === -1) return { kind: 'ndjson', commas: false };
   if (text.slice(0, start).includes('\u001e')) return { kind: 'json', records: 'itself' };
+  // Of nearly all logs no more than their first line is looked at.
+  const first = parsed(/.*/y.exec(text.slice(start))?.[0] ?? '');
+  if (isObject(first) && isRecord(first, names)) return lineByLine;
   const lines = wholeLines(text.slice(start), isWhole);
   if (text[start] === '{') return objectShape(text.slice(start), lines, isWhole, names);
   if (text[start] === '[') return arrayShape(text.slice(start), lines);

@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
-import type { Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import unbzip2 from 'unbzip2-stream';
 import { readThrough } from '../../files/read-through.ts';
 import type { Packing } from './recognize.ts';
 import { UnusableFile } from './record-sink.ts';
-import { ZipMembers } from './zip-members.ts';
+import type { ZipMembers } from './zip-members.ts';
+import { ZstdFrames, type FramePiece } from './zstd-frames.ts';
 
 /** A stream of the usual 64 KiB chunks takes four times as long over a log of gigabytes. */
 const chunkBytes = 4 * 1024 * 1024;
@@ -21,16 +22,52 @@ interface Unpacking {
 /** Hands on what is packed in a file. Throws `UnusableFile` where it is not whole, and what `take` throws. */
 export async function unpack(path: string, packing: Exclude<Packing, 'none' | 'zip'>, to: Unpacking): Promise<void> {
   if (packing === 'bzip2') return unpackBzip2(path, to);
-  const transform: Transform =
-    packing === 'gzip' ? createGunzip({ chunkSize: chunkBytes }) : createZstdDecompress({ chunkSize: chunkBytes });
   const source = createReadStream(path, { highWaterMark: chunkBytes });
   source.on('data', (bytes) => to.onBytes(bytes as Buffer));
   try {
-    await pipeline(source, transform, async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) to.take(chunk);
-    });
+    if (packing === 'zstd') await unpackFrames(source, to.take);
+    else await pipeline(source, createGunzip({ chunkSize: chunkBytes }), taking(to.take));
   } catch (error) {
     throw /^(?:Z_|ZSTD_)/.test((error as NodeJS.ErrnoException).code ?? '') ? broken(packing, error as Error) : error;
+  }
+}
+
+function taking(take: Unpacking['take']): (chunks: AsyncIterable<Buffer>) => Promise<void> {
+  return async (chunks) => {
+    for await (const chunk of chunks) take(chunk);
+  };
+}
+
+/** Unpacks each frame by itself. */
+async function unpackFrames(source: Readable, take: Unpacking['take']): Promise<void> {
+  const pieces = piecesOf(source);
+  try {
+    for (let first = await pieces.next(); first.done !== true; first = await pieces.next()) {
+      const frame = Readable.from(frameFrom(first.value, pieces));
+      await pipeline(frame, createZstdDecompress({ chunkSize: chunkBytes }), taking(take));
+    }
+  } finally {
+    source.destroy();
+  }
+}
+
+async function* piecesOf(source: Readable): AsyncGenerator<FramePiece, void> {
+  const frames = new ZstdFrames();
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) yield* frames.cut(chunk);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === undefined ? broken('zstd', error as Error) : error;
+  }
+  if (!frames.isWhole) throw broken('zstd', new Error('it ends within a frame'));
+}
+
+async function* frameFrom(first: FramePiece, pieces: AsyncGenerator<FramePiece, void>): AsyncGenerator<Buffer> {
+  for (let piece: FramePiece | undefined = first; ;) {
+    yield piece.bytes;
+    if (piece.ends) return;
+    const next: IteratorResult<FramePiece, void> = await pieces.next();
+    if (next.done === true) return;
+    piece = next.value;
   }
 }
 
