@@ -2,6 +2,7 @@ import { readSettings } from '../../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { filesToReadAgain } from '../../src/pipeline/ingest/ledger/read-again.ts';
 import { seenFiles, seenPaths } from '../../src/pipeline/ingest/ledger/ledger.ts';
+import { isMappedBy } from '../../src/pipeline/ingest/landing-mappings.ts';
 import { findLandingFiles } from '../../src/pipeline/landing/files/find-files.ts';
 import { reportsToBackfill } from '../../src/pipeline/models/report-backfill.ts';
 import { hasStore } from '../../src/postbacks/open-store.ts';
@@ -53,7 +54,7 @@ export async function planRefresh(
   for (const warning of readSites(data.sitesFile).warnings) terminal.logger.warn(warning);
   const clock = readRunClock(effects, asked);
   if (!allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
-  const scan = await findLandingFiles(data.landing);
+  const scan = await findLandingFiles(data.landing, isMappedBy(settings));
   const { files, left, reports } = await withWarehouse(
     'run refresh --dry-run',
     data,

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FormatSettings } from '../../src/kit/intake/reading/format-settings.ts';
+import type { FileMapping } from '../../src/kit/intake/mapping/mapping-schema.ts';
 import type { LandingKind } from '../../src/kit/vocabulary/values.ts';
 import { checkFile, type FileCheck } from '../../src/pipeline/landing/files/check-files.ts';
 
@@ -27,7 +28,9 @@ export async function linesOfFile(
       modifiedNs: about.mtimeNs,
       changedNs: about.ctimeNs,
     };
-    const check = await checkFile(file, { scratchPath: join(folder, 'scratch'), settings });
+    const read = { match: `${kind}/**`, format: settings, kind, fields: undefined } as FileMapping;
+    const mapping = settings === undefined ? undefined : { mapping: read, rates: {} };
+    const check = await checkFile(file, { scratchPath: join(folder, 'scratch'), mapping });
     const text = check.problem === undefined ? await readFile(check.readablePath, 'utf8') : '';
     return { ...check, lines: text === '' ? [] : text.replace(/\n$/, '').split('\n') };
   } finally {

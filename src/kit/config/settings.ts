@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 import { isTimeZone, noTimeZone } from '../time/zone.ts';
+import { fileMappingSchema } from '../intake/mapping/mapping-schema.ts';
 import { consoleSchema } from './console-settings.ts';
 import { engineSchema } from './engine-settings.ts';
 import { scheduleSchema } from './schedule-settings.ts';
@@ -88,6 +89,12 @@ export const settingsSchema = z.strictObject({
   logs: z
     .strictObject({ clicks: logSchema('clicks').default({}), conversions: logSchema('conversions').default({}) })
     .default({ clicks: {}, conversions: {} }),
+  files: z
+    .array(fileMappingSchema)
+    .prefault([])
+    .describe(
+      'How files of others are read whose records are not ours: [mappings](../src/kit/intake/mapping/README.md), of which the first that matches a file counts',
+    ),
   rates: z
     .record(
       z.string().refine(isCurrencyCode, 'is not an ISO 4217 code such as EUR'),

@@ -30,6 +30,8 @@ import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-ag
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeReadingNote } from './reading-note.ts';
 import { admit, type Admitted } from './suspects.ts';
+import { isMappedBy, landingMapping } from './landing-mappings.ts';
+import { rememberStates } from './states/state-events.ts';
 import { redactKeptTexts } from './ledger/redact-kept-texts.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
@@ -78,7 +80,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     const { state } = input;
     await sweepUnnamedFiles(run, state);
     await emptyScratch(run);
-    const scan = await findLandingFiles(run.data.landing);
+    const scan = await findLandingFiles(run.data.landing, isMappedBy(run.settings));
     const seenAt = run.effects.now();
     for (const ignored of scan.ignored) run.logger.warn(ignored, 'ignored');
     const trouble = landingTrouble(run.data.landing, await filesOfLedger(run, state), scan.files);
@@ -201,6 +203,7 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
     const checked = await run.effects.perform('landing files: copied plain', () =>
       checkFiles(files, scratch, {
         onRead: (bytes) => run.progress.advance((read += bytes)),
+        mappingOf: ({ path }) => landingMapping(run.settings, path),
         stop: run.stop,
         limits: {
           maxUnpackedBytes: maxUnpackedBytesOf(run),
@@ -294,6 +297,7 @@ async function promoteNewFiles(
   for (const kind of eventKinds) await ensureKeyRuns({ ...run, connection }, kind, run.runId);
   const newClickFiles = await ingestLog(run, state, engine, clicks, nextFileId);
   const newConversionFiles = await ingestLog(run, state, engine, conversions, nextFileId);
+  await rememberStates(connection, conversions.told);
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
     const newEvents = await recordConversionEvents(connection, newConversionFiles);
     await awaitPostbacks(connection, newEvents);

@@ -3,6 +3,8 @@ import { fileLines } from '../landing/lines/file-lines.ts';
 import type { KnownColumns } from '../landing/lines/parquet-columns.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
+import { landingMapping } from './landing-mappings.ts';
+import { openStateFiles } from './states/open-state-files.ts';
 import type { Run } from '../runs/stage.ts';
 import { requiredOfferFields } from '../landing/lines/record-names.ts';
 import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
@@ -54,7 +56,11 @@ export async function openNewFiles(
   const nextFileId = () => ++fileId;
   let tables = 0;
   const withLines = (file: CheckedFile, known: KnownColumns) =>
-    fileLines(connection, file, known, join(run.data.scratch, `table-${tables++}`), maxUnpackedBytesOf(run));
+    fileLines(connection, file, known, {
+      scratchPath: join(run.data.scratch, `table-${tables++}`),
+      maxUnpackedBytes: maxUnpackedBytesOf(run),
+      mapping: landingMapping(run.settings, file.path),
+    });
   const catalogs: NewContent = { readable: [], broken: broken.filter(({ file }) => file.kind === 'offers') };
   for (const file of readable.filter(({ kind }) => kind === 'offers')) {
     try {
@@ -70,9 +76,13 @@ export async function openNewFiles(
     const files = readable
       .filter((file) => file.kind === kind)
       .map((file) => ({ ...file, fileId: file.before?.file_id ?? nextFileId() }));
+    const states = await openStateFiles(run, connection, files, (file) => withLines(file, schema));
     return {
       schema,
-      batch: await openLogBatch(connection, schema, files, withLines),
+      batch: await openLogBatch(connection, schema, files, async (file, known) =>
+        states.has(file) ? states.linesOf(file) : withLines(file, known),
+      ),
+      told: states.told,
       broken: broken.filter(({ file }) => file.kind === kind),
     };
   };

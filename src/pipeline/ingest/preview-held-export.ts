@@ -7,6 +7,7 @@ import { UsageError } from '../../kit/errors/errors.ts';
 import { catalogRecords } from '../landing/catalog/catalog-records.ts';
 import { checkFiles, noLimits } from '../landing/files/check-files.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
+import { isMappedBy, landingMapping } from './landing-mappings.ts';
 import { fileLines } from '../landing/lines/file-lines.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import type { VersionStatus } from '../../kit/vocabulary/values.ts';
@@ -72,19 +73,29 @@ async function openHeld(
   { data, settings }: Reading,
   scratch: string,
 ): Promise<CheckedFile> {
-  const landed = (await findLandingFiles(data.landing)).files.find(({ path }) => path === held.path);
+  const landed = (await findLandingFiles(data.landing, isMappedBy(settings))).files.find(
+    ({ path }) => path === held.path,
+  );
   if (landed === undefined)
     throw new UsageError(
       `${held.path} is no longer in the landing folder, so there is nothing to accept: land it again`,
     );
   const maxUnpackedBytes = maxUnpackedBytesOf({ settings });
-  const { readable, broken } = await checkFiles([landed], scratch, { limits: { ...noLimits, maxUnpackedBytes } });
+  const mapping = landingMapping(settings, held.path);
+  const { readable, broken } = await checkFiles([landed], scratch, {
+    limits: { ...noLimits, maxUnpackedBytes },
+    mappingOf: () => mapping,
+  });
   const [problem] = broken;
   if (problem !== undefined) throw new QuarantineError(problem.reason, problem.detail);
   const [checked] = readable;
   if (checked?.sha256 !== held.sha256)
     throw new UsageError(`${held.path} has changed since it was held: the next run reads it as a new export`);
-  return fileLines(connection, checked, catalogColumns, join(scratch, 'table'), maxUnpackedBytes);
+  return fileLines(connection, checked, catalogColumns, {
+    scratchPath: join(scratch, 'table'),
+    maxUnpackedBytes,
+    mapping,
+  });
 }
 
 async function withIds(

@@ -33,10 +33,20 @@ export interface FileLines {
   columns: string[] | null;
   /** Number of cells with a bare NULL, which count as absent, by column. */
   nullTexts: ReadonlyMap<string, number>;
+  /** Where a mapping made the lines. */
+  mapped?: MappedFacts | undefined;
   /** The row of a CSV file whose line has no end. */
   unterminatedRow: number | null;
   /** Long lines of a log lie apart; where they were, the text has blank ones. */
   longLines: LongLines[];
+}
+
+/** What a mapping made of a file's records. */
+export interface MappedFacts {
+  /** Records that do not count. */
+  passedOver: number;
+  /** Records by the code of what was understood with a loss. */
+  warnings: ReadonlyMap<string, number>;
 }
 
 /** A scratch file of long lines, few enough to be read all at once. */

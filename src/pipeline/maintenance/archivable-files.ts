@@ -37,7 +37,7 @@ export async function archivableFiles(
     .where('path', 'not in', deciding)
     .execute();
   const taken = new Map(rows.map(({ path, bytes, modified_ns }) => [path, `${bytes} ${modified_ns}`]));
-  const { files } = await findLandingFiles(data.landing);
+  const { files } = await findLandingFiles(data.landing, () => true);
   const newestExports = new Map<string | null, bigint>();
   for (const { kind, source, modifiedNs } of files) {
     if (kind === 'offers' && modifiedNs > (newestExports.get(source) ?? -1n)) newestExports.set(source, modifiedNs);

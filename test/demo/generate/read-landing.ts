@@ -42,7 +42,11 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
   try {
     await connection.run(`SET TimeZone = 'UTC'`);
     const withLines = (file: CheckedFile, known: KnownColumns) =>
-      fileLines(connection, file, known, join(scratch, `table-${readable.indexOf(file)}`), 1e9);
+      fileLines(connection, file, known, {
+        scratchPath: join(scratch, `table-${readable.indexOf(file)}`),
+        maxUnpackedBytes: 1e9,
+        mapping: undefined,
+      });
     const readLog = async (kind: 'clicks' | 'conversions'): Promise<LogRow[]> => {
       const logs = readable.filter((file) => file.kind === kind);
       const reading = {

@@ -92,6 +92,7 @@ export async function readExport(
     currencies: new Set(),
   };
   catalog.warnings.addNullTexts(file.nullTexts, landingFieldNames);
+  catalog.warnings.addMapped(file.mapped);
   const count = ({ currency, warnings = [] }: RecordRemarks) => {
     if (currency !== undefined && isCurrencyCode(currency)) catalog.currencies.add(currency);
     for (const warning of warnings) catalog.warnings.add(warning);

@@ -132,7 +132,7 @@ async function readSource(
   warnings: string[],
 ): Promise<SourceExports> {
   const { mode, time_zone: timeZone } = sourceSettings(input.settings, source);
-  const readWith = catalogReadingSettings(input.settings, source);
+  const readWith = ({ path }: NewFile) => catalogReadingSettings(input.settings, { source, path });
   const reading = { currencyRates: input.settings.rates, timeZone, wallClock: input.wallClock };
   const known = new Map<string, KnownRecords>();
   const knownRecords = async (readAsSha256: string) => {
@@ -150,7 +150,7 @@ async function readSource(
       return await use(input.readRecords(file));
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
-      ledger.unread(file, 'quarantined', error.reason, readWith);
+      ledger.unread(file, 'quarantined', error.reason, readWith(file));
       if (file.before?.status === 'loaded')
         warnings.push(`${file.path} cannot be read again (${error.reason}), so what it said before stays`);
       return undefined;
@@ -192,7 +192,7 @@ async function readSource(
   }
   const [decides] = exports;
   const newer = decides?.file.path ?? loaded?.path ?? '';
-  for (const file of olderExports) ledger.unread(file, 'superseded', `older_export: ${newer} is newer`, readWith);
+  for (const file of olderExports) ledger.unread(file, 'superseded', `older_export: ${newer} is newer`, readWith(file));
   const landedNow = olderExports.filter(({ before }) => before === undefined);
   if (landedNow.length > 0) warnings.push(olderExportsMessage(landedNow, newer));
   return { source, mode, present, exports, released: decides !== undefined && accepted.has(decides.file) };
@@ -258,7 +258,7 @@ function recordPlanned(
         },
         hold ? 'held' : 'loaded',
         hold ? `would_remove ${hold.removes} of ${hold.active}` : null,
-        catalogReadingSettings(settings, source, catalog.currencies),
+        catalogReadingSettings(settings, { source, path: catalog.file.path }, catalog.currencies),
       );
     }
   }

@@ -4,12 +4,15 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { logRows } from '../../landing/logs/log-parser.ts';
 import { makeEmptyTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import type { StateCounts } from '../states/state-events.ts';
 import { assertSomeFit } from './hopeless-log.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
 /** A log file of this run with its number in the ledger. */
 export interface LogBatchFile extends NewFile {
   fileId: number;
+  /** Of a file of states: what became of its rows. */
+  states?: StateCounts | undefined;
 }
 
 export interface LogBatch {

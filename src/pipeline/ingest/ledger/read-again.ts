@@ -4,7 +4,9 @@ import type { CheckedFile } from '../../landing/landing-file.ts';
 import { quoted, quotedList } from '../../../kit/text/sql-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
+import { mappingDigest } from '../landing-mappings.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { passedOver } from './warning-counts.ts';
 import { logKey, maxRejectsKept, seenNs, type LedgerCounts, type SeenFile } from './ledger.ts';
 import {
   limits,
@@ -62,8 +64,9 @@ async function logsToReadAgain(
   landed: readonly SeenFile[],
 ): Promise<[path: string, before: LedgerRow][]> {
   const found: LedgerRow[] = [];
+  const mappable: LedgerRow[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {
-    const now = logReadingSettings(settings, kind);
+    const { unpacked_gigabytes, time_zone } = logReadingSettings(settings, kind, '');
     // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
     const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
       AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
@@ -71,27 +74,46 @@ async function logsToReadAgain(
       ...(await queryRows<LedgerRow>(
         connection,
         `SELECT ${columns} FROM ingest_files
-       WHERE kind = '${kind}' AND (${beyondOtherLimit(now)} ${now.time_zone === null ? '' : `OR ${lackedZone}`}) ORDER BY file_id`,
+       WHERE kind = '${kind}' AND (${beyondOtherLimit({ unpacked_gigabytes })} ${time_zone === null ? '' : `OR ${lackedZone}`}) ORDER BY file_id`,
       )),
     );
+    mappable.push(...(await queryRows<LedgerRow>(connection, logsToMapAgain(kind, settings))));
   }
-  if (found.length === 0) return [];
+  if (found.length + mappable.length === 0) return [];
   const byContent = Map.groupBy(
     landed
       .filter(({ kind }) => kind !== 'offers')
       .flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
     ({ key }) => key,
   );
-  return found.flatMap((row): [string, LedgerRow][] => {
-    // Log bytes count whatever their name: they may have another one by now.
+  // Log bytes count whatever their name: they may have another one by now.
+  const pathOf = (row: LedgerRow): string | undefined => {
     const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined')) ?? [];
-    const copy = copies.find(({ file }) => file.path === row.path) ?? copies[0];
-    return copy === undefined ? [] : [[copy.file.path, row]];
-  });
+    return (copies.find(({ file }) => file.path === row.path) ?? copies[0])?.file.path;
+  };
+  const again = [...found, ...mappable].map((row) => [pathOf(row), row] as const);
+  return again.flatMap(([path, row]): [string, LedgerRow][] =>
+    path === undefined || (!found.includes(row) && isMappedAlike(row, settings, path)) ? [] : [[path, row]],
+  );
+}
+
+/**
+ * SQL for the logs that another mapping may heal: it heals what was rejected, passed over or quarantined. What was
+ * accepted stays as it is.
+ */
+function logsToMapAgain(kind: 'clicks' | 'conversions', { files }: DecidingSettings): string {
+  return `SELECT ${columns} FROM ingest_files
+    WHERE kind = '${kind}' AND (${files.length > 0} OR (read_with->>'mapping') IS NOT NULL)
+      AND (status = 'quarantined' OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}'))
+    ORDER BY file_id`;
+}
+
+function isMappedAlike({ read_with }: LedgerRow, settings: DecidingSettings, path: string): boolean {
+  return (parseReadingSettings(read_with).mapping ?? null) === mappingDigest(settings, path);
 }
 
 /** SQL that holds for a file that was quarantined for a limit which is another now. */
-function beyondOtherLimit(now: ReadingSettings): string {
+function beyondOtherLimit(now: Pick<ReadingSettings, 'unpacked_gigabytes'>): string {
   const changed = Object.entries(limits).map(
     ([reason, limit]) =>
       `split_part(reason, ':', 1) = ${quoted(reason)} AND (read_with->>${quoted(limit)})::DOUBLE <> ${now[limit]}`,
@@ -101,6 +123,8 @@ function beyondOtherLimit(now: ReadingSettings): string {
 
 interface CatalogRow extends LedgerRow {
   source: string;
+  /** It was quarantined for a limit which is another now. */
+  is_beyond_other: boolean;
 }
 
 async function catalogsToReadAgain(
@@ -111,10 +135,11 @@ async function catalogsToReadAgain(
   const digests = new Map(landed.filter(({ kind }) => kind === 'offers').map(({ path, sha256 }) => [path, sha256]));
   if (digests.size === 0) return [];
   const deltas = Object.keys(settings.sources).filter((source) => sourceSettings(settings, source).mode === 'delta');
+  const isBeyondOther = beyondOtherLimit(settings);
   const rows = await queryRows<CatalogRow>(
     connection,
-    `SELECT ${columns} FROM ingest_files
-     WHERE kind = 'offers' AND (status IN ('loaded', 'held') OR ${beyondOtherLimit({ unpacked_gigabytes: settings.unpacked_gigabytes, time_zone: null })})
+    `SELECT ${columns}, ${isBeyondOther} AS is_beyond_other FROM ingest_files
+     WHERE kind = 'offers' AND (status IN ('loaded', 'held') OR ${isBeyondOther} OR status = 'quarantined' AND (${settings.files.length > 0} OR (read_with->>'mapping') IS NOT NULL))
      QUALIFY status <> 'loaded' OR source IN (SELECT unnest(${quotedList(deltas)}::VARCHAR[])) OR row_number() OVER (PARTITION BY source, status ORDER BY file_id DESC) = 1
      ORDER BY file_id`,
   );
@@ -131,14 +156,12 @@ async function catalogsToReadAgain(
 }
 
 /** Returns whether the present configuration may read a catalog file in another way than it was read. */
-function saysOther(
-  { file_id, source, status, read_with }: CatalogRow,
-  settings: DecidingSettings,
-  ofSource: readonly CatalogRow[],
-): boolean {
+function saysOther(row: CatalogRow, settings: DecidingSettings, ofSource: readonly CatalogRow[]): boolean {
+  const { file_id, source, status, read_with } = row;
   const { mode, time_zone = null } = sourceSettings(settings, source);
-  // Those beyond a limit were found by their limit; what a full export would remove a delta leaves.
-  if (status !== 'loaded') return status === 'quarantined' || mode === 'delta';
+  if (!isMappedAlike(row, settings, row.path)) return true;
+  // What a full export would remove a delta leaves.
+  if (status !== 'loaded') return status === 'quarantined' ? row.is_beyond_other : mode === 'delta';
   const before = parseReadingSettings(read_with);
   if (
     before.time_zone !== time_zone ||

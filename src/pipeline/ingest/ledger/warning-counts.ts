@@ -1,5 +1,5 @@
 import { copied } from '../../../kit/text/kept-text.ts';
-import type { IngestWarning } from '../../landing/landing-file.ts';
+import type { IngestWarning, MappedFacts } from '../../landing/landing-file.ts';
 import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from './ledger.ts';
 
 export interface CountedWarning extends IngestWarning {
@@ -30,6 +30,11 @@ export class WarningCounts {
       if (known.includes(field)) this.#counts.set(`${nullText} ${field}`, { warning: nullText, field, rows });
   }
 
+  /** Counts what a mapping passed over, and what it understood with a loss. */
+  addMapped(mapped: MappedFacts | undefined): void {
+    for (const warning of mappedWarnings(mapped)) this.#counts.set(warning.warning, warning);
+  }
+
   list(): CountedWarning[] {
     const further = this.#furtherFields.size;
     return [
@@ -46,6 +51,9 @@ export class WarningCounts {
 /** Warning of cells that say NULL without quotes, which counts as absent. */
 export const nullText = 'null_text';
 
+/** Warning that counts the records that a mapping passes over. */
+export const passedOver = 'passed_over';
+
 /** Warning that counts the fields that are not named. */
 export const furtherFields = 'further_unknown_fields';
 
@@ -59,4 +67,11 @@ function fieldName(name: string): string {
   return name.length <= maxFieldNameCharacters
     ? name.toWellFormed()
     : copied(name.slice(0, maxFieldNameCharacters).toWellFormed());
+}
+
+/** What a mapping passed over, and what it understood with a loss. */
+export function mappedWarnings(mapped: MappedFacts | undefined): CountedWarning[] {
+  if (mapped === undefined) return [];
+  const counts = [...mapped.warnings].map(([warning, rows]) => ({ warning, field: null, rows }));
+  return mapped.passedOver === 0 ? counts : [...counts, { warning: passedOver, field: null, rows: mapped.passedOver }];
 }

@@ -15,10 +15,11 @@ import type { StateDatabase } from '../../warehouse/database.ts';
 import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
 import { recordFile } from '../ledger/ledger.ts';
 import type { EventEngine, StagedFiles } from '../engine/event-engine.ts';
-import type { LogBatch } from '../engine/log-batch.ts';
+import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { recordWarnings } from './log-warnings.ts';
-import type { NewFile } from '../ledger/read-again.ts';
-import { logReadingSettings } from '../ledger/reading-settings.ts';
+import type { LedgerRow, NewFile } from '../ledger/read-again.ts';
+import { logReadingSettings, parseReadingSettings, type ReadingSettings } from '../ledger/reading-settings.ts';
+import type { ToldState } from '../states/state-events.ts';
 import { recordRejects } from './rejects.ts';
 import { runNumberText } from '../../../kit/text/run-number.ts';
 
@@ -28,6 +29,8 @@ export interface OpenedLog {
   batch: LogBatch;
   /** Files that cannot be read whole. */
   broken: BrokenFile[];
+  /** What rows of state tell from now on. */
+  told: readonly ToldState[];
 }
 
 export interface BrokenFile {
@@ -73,19 +76,39 @@ export async function ingestLog(
   for (const file of batch.files) {
     const counts = {
       accepted: accepted.get(file.fileId) ?? 0,
-      duplicates: staged.duplicates.get(file.fileId)?.duplicates ?? 0,
+      duplicates: (staged.duplicates.get(file.fileId)?.duplicates ?? 0) + knownStates(file),
       conflicts: staged.duplicates.get(file.fileId)?.conflicts ?? 0,
       rejected: rejected.get(file.fileId) ?? 0,
       warnings: warnings.get(file.fileId) ?? 0,
     };
     const rows = counts.accepted + counts.duplicates + counts.rejected;
-    const readWith = logReadingSettings(run.settings, schema.kind);
+    const readWith = readingOf(run, schema, file);
     if (file.before === undefined)
       await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
     else await recordReadAgain(state, run, file.before, counts, readWith);
   }
   await recordUnread(run, state, schema, batch, broken, nextFileId);
   return newFiles;
+}
+
+/** What the ledger keeps of a log's reading: of rows of state how many became events, here and in readings before. */
+function readingOf({ settings }: Run, { kind }: LogSchema, { path, before, states }: LogBatchFile): ReadingSettings {
+  const reading = logReadingSettings(settings, kind, path);
+  return states === undefined ? reading : { ...reading, told_rows: states.told + toldRowsOf(before) };
+}
+
+function toldRowsOf(before: LedgerRow | undefined): number {
+  return before === undefined ? 0 : (parseReadingSettings(before.read_with).told_rows ?? 0);
+}
+
+/**
+ * Rows of state that bring nothing new: they count as duplicates. In a file that is read again these are also the rows
+ * that became events before, each of them one or two; the ledger takes the events off again.
+ */
+function knownStates({ before, states }: LogBatchFile): number {
+  if (states === undefined) return 0;
+  if (before === undefined) return states.known;
+  return before.accepted + before.duplicates + Math.max(0, states.known - toldRowsOf(before) - before.duplicates);
 }
 
 /** Number of key runs from which an ingest merges them itself; maintenance does it sooner. */
@@ -99,7 +122,6 @@ async function recordUnread(
   broken: BrokenFile[],
   nextFileId: () => number,
 ): Promise<void> {
-  const readWith = logReadingSettings(run.settings, kind);
   const unread: BrokenFile[] = [...batch.quarantined, ...broken];
   const fileIds = [
     ...batch.quarantined.map(({ file }) => file.fileId),
@@ -110,6 +132,7 @@ async function recordUnread(
     if (file.before?.status === 'loaded')
       run.logger.warn(about, 'cannot be read again; what was loaded of this file stays');
     else run.logger.warn(about, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
+    const readWith = logReadingSettings(run.settings, kind, file.path);
     if (file.before !== undefined) await recordStillUnreadable(state, file.before, `${reason}: ${detail}`, readWith);
     else
       await recordFile(

@@ -10,7 +10,7 @@ import { eventRelation } from '../../warehouse/event-files.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
 import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
-import { furtherFields, nullText, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
+import { furtherFields, mappedWarnings, nullText, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
 /** Writes `ingest_warnings` for the accepted events and gives the number of warnings by file. */
 export async function recordWarnings(
@@ -25,6 +25,7 @@ export async function recordWarnings(
     await insertInto(connection, 'ingest_warnings', warnings);
   };
   await add(nullTexts(schema, batch));
+  await add(ofMappings(batch));
   if (paths.length === 0) return counts;
   const bits = [
     ...droppableFields(schema).map(({ name }, index) => ({
@@ -64,6 +65,21 @@ interface FileWarning {
   warning: string;
   field: string | null;
   rows: number;
+}
+
+/** What mappings passed over, and states that are open. Those of a file that is read again are counted already. */
+function ofMappings({ files }: LogBatch): FileWarning[] {
+  return files
+    .filter(({ before }) => before?.status !== 'loaded')
+    .flatMap(({ fileId, mapped, states }) =>
+      [...mappedWarnings(mapped), ...pendingStates(states)].map((warning) => ({ file_id: fileId, ...warning })),
+    );
+}
+
+function pendingStates(states: LogBatchFile['states']): CountedWarning[] {
+  return states === undefined || states.pending === 0
+    ? []
+    : [{ warning: 'pending_conversion', field: null, rows: states.pending }];
 }
 
 /** Cells that say NULL, in columns that are read. Ones of a file that was loaded before are counted already. */

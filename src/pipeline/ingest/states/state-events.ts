@@ -23,13 +23,18 @@ export interface ToldState {
   version: string | null;
 }
 
-/** A file of states as a log of events. */
-export interface StateEvents {
-  lines: Pick<FileLines, 'readablePath' | 'longLines'>;
+/** What became of the rows of a file of states. */
+export interface StateCounts {
   /** Rows that became events, and those that bring nothing new. */
   told: number;
   known: number;
+  /** Rows of conversions that nobody has decided yet. */
   pending: number;
+}
+
+/** A file of states as a log of events. */
+export interface StateEvents extends StateCounts {
+  lines: Pick<FileLines, 'readablePath' | 'longLines'>;
 }
 
 /** Second events of a row, which are read apart, in one statement. */

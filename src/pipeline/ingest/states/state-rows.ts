@@ -1,6 +1,6 @@
 import { rejectKey } from '../../landing/lines/mapped-line.ts';
 import type { ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
-import { convertMoney, moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
+import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
@@ -16,8 +16,6 @@ export interface StateReading {
   wallClock: Moment;
   /** Zone of times without an offset. */
   timeZone: string | undefined;
-  /** USD for one unit of a currency, by ISO 4217 code. */
-  rates: Readonly<Record<string, string>>;
   /** Time of a change that the row does not state. */
   changedAt: Moment;
 }
@@ -40,10 +38,9 @@ const printableAscii = /^[\x20-\x7e]+$/;
 export function readStateRow(line: string, reading: StateReading): StateRow | { rejected: JsonObject } {
   const record = parseJson(line);
   if (!isJsonObject(record)) return { rejected: {} };
-  const { status, changed_at, version, currency, ...event } = record;
-  const rejected = (reason?: string) => ({
-    rejected: { ...event, kind: status ?? null, ...(reason !== undefined && { [rejectKey]: reason }) } as JsonObject,
-  });
+  const { status, changed_at, version, ...event } = record;
+  const rejected = () => ({ rejected: { ...event, kind: status ?? null } as JsonObject });
+  if (record[rejectKey] !== undefined) return rejected();
   const text = (name: string) => textOf(record[name]);
   const [id, clickId, eventId] = [text('conversion_id'), text('click_id'), text('event_id')];
   const known = Object.entries(statuses).find(([word]) => word === status)?.[1];
@@ -52,8 +49,10 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   if (known === undefined || (eventId !== undefined && !isName(eventId))) return rejected();
   const occurred = momentOf(text('occurred_at'), reading);
   if (occurred === undefined) return rejected();
-  const payout = amountOf(text('payout'), textOf(currency), reading.rates);
-  if ('fault' in payout) return rejected(payout.fault);
+  // USD: the mapping has converted it. A value of another kind is no amount.
+  const payout = text('payout');
+  const amount = payout === undefined ? undefined : parseMoney(payout);
+  if (amount === undefined && record['payout'] !== undefined && record['payout'] !== null) return rejected();
   const changed = momentOf(textOf(changed_at), reading) ?? reading.changedAt;
   return {
     id,
@@ -63,7 +62,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
     occurredAt: occurred,
     // Nothing is taken back before it happened.
     changedAt: compareMoments(changed, occurred) < 0 ? occurred : changed,
-    payout: payout.usd,
+    payout: amount === undefined ? null : moneyText(amount),
     reason: text('reason'),
     version: versionOf(textOf(version) ?? textOf(changed_at)),
   };
@@ -81,22 +80,6 @@ function isName(text: string): boolean {
 function momentOf(text: string | undefined, { wallClock, timeZone }: StateReading): Moment | undefined {
   const read = text === undefined ? undefined : readTimestamp(text, dateOf(wallClock), timeZone);
   return read !== undefined && 'moment' in read ? read.moment : undefined;
-}
-
-function amountOf(
-  payout: string | undefined,
-  currency: string | undefined,
-  rates: Readonly<Record<string, string>>,
-): { usd: string | null } | { fault: string | undefined } {
-  if (payout === undefined) return { usd: null };
-  const amount = parseMoney(payout);
-  if (amount === undefined) return { fault: undefined };
-  const code = (currency ?? 'USD').trim().toUpperCase();
-  if (code === 'USD') return { usd: moneyText(amount) };
-  const rate = Object.hasOwn(rates, code) ? rates[code] : undefined;
-  if (rate === undefined) return { fault: 'no_rate' };
-  const usd = convertMoney(amount, rate);
-  return usd === undefined ? { fault: undefined } : { usd: moneyText(usd) };
 }
 
 const digits = 20;

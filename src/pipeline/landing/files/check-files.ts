@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
-import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
 import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
 import type { CheckedFile, LandingFile, FileLines } from '../landing-file.ts';
+import type { LandingMapping } from '../lines/map-lines.ts';
 import { sha256Of } from '../../../kit/files/read-through.ts';
 import { assertNotStopped, StoppedError } from '../../../kit/errors/errors.ts';
 import { asLines, stoppedReading, toNdjson, type ConvertibleFile, type ConvertedFile } from '../lines/to-ndjson.ts';
@@ -26,8 +26,8 @@ export interface CheckOptions {
   /** Called with the bytes of every file that is done. */
   onRead?: (bytes: number) => void;
   limits?: CheckLimits;
-  /** Returns what a mapping says of a file's format. */
-  settingsOf?: (file: LandingFile) => FormatSettings | undefined;
+  /** Returns how a file is mapped, if it is. */
+  mappingOf?: (file: LandingFile) => LandingMapping | undefined;
   /** Ends the reading where it is; nothing is lost by that. */
   stop?: AbortSignal | undefined;
 }
@@ -39,14 +39,14 @@ export interface CheckOptions {
 export async function checkFiles(
   files: LandingFile[],
   scratch: string,
-  { onRead = () => {}, limits = noLimits, settingsOf = () => undefined, stop }: CheckOptions = {},
+  { onRead = () => {}, limits = noLimits, mappingOf = () => undefined, stop }: CheckOptions = {},
 ): Promise<CheckedLanding> {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const checks: FileCheck[] = [];
   const queue = files.map((file, index) => ({
     file,
     index,
-    reading: { scratchPath: join(scratch, `plain-${index}`), limits, settings: settingsOf(file) },
+    reading: { scratchPath: join(scratch, `plain-${index}`), limits, mapping: mappingOf(file) },
   }));
   queue.sort((a, b) => b.file.bytes - a.file.bytes);
 
@@ -141,7 +141,7 @@ type FileToCheck = ConvertibleFile & Pick<LandingFile, 'modifiedNs' | 'changedNs
 export interface CheckReading {
   scratchPath: string;
   limits?: CheckLimits;
-  settings?: FormatSettings | undefined;
+  mapping?: LandingMapping | undefined;
   stop?: AbortSignal | undefined;
 }
 
@@ -152,14 +152,14 @@ export interface CheckReading {
  */
 export async function checkFile(
   file: FileToCheck,
-  { scratchPath, limits = noLimits, settings, stop }: CheckReading,
+  { scratchPath, limits = noLimits, mapping, stop }: CheckReading,
 ): Promise<FileCheck> {
   const hash = createHash('sha256');
   let read: ConvertedFile = { ...asLines(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
   try {
     const onBytes = (bytes: Buffer) => void hash.update(bytes);
-    read = await toNdjson(file, scratchPath, { maxUnpackedBytes: limits.maxUnpackedBytes, onBytes, settings, stop });
+    read = await toNdjson(file, scratchPath, { maxUnpackedBytes: limits.maxUnpackedBytes, onBytes, mapping, stop });
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)

@@ -12,6 +12,11 @@ interface LandingScan {
   ignored: { path: string; why: string }[];
 }
 
+interface Scan extends LandingScan {
+  /** A mapping says where the records of a file are: then it may be XML. */
+  isMapped: (path: string) => boolean;
+}
+
 const oddName = 'its name holds a backslash, a control character or bytes that are not UTF-8';
 
 /**
@@ -19,16 +24,19 @@ const oddName = 'its name holds a backslash, a control character or bytes that a
  * folder may itself be a link. A link in it is followed only to what is in the folder as well: else all who may land
  * files could have any file of the machine read, and its lines published as rejects.
  */
-export async function findLandingFiles(landing: string): Promise<LandingScan> {
-  const scan: LandingScan = { files: [], ignored: [] };
+export async function findLandingFiles(
+  landing: string,
+  isMapped: (path: string) => boolean = () => false,
+): Promise<LandingScan> {
+  const scan: Scan = { files: [], ignored: [], isMapped };
   const root = await realpath(landing).catch(nothingIfGone);
-  if (root === undefined) return scan;
+  if (root === undefined) return { files: [], ignored: [] };
   for (const kind of landingKinds) {
     const folder = await followed(root, kind, scan);
     if (folder !== undefined) await walk(root, kind, folder, kind, scan, []);
   }
   scan.files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-  return scan;
+  return { files: scan.files, ignored: scan.ignored };
 }
 
 /**
@@ -40,7 +48,7 @@ async function walk(
   folder: string,
   absoluteFolder: string,
   kind: LandingKind,
-  scan: LandingScan,
+  scan: Scan,
   above: readonly string[],
 ): Promise<void> {
   const here = identityOf(absoluteFolder);
@@ -65,7 +73,8 @@ async function walk(
     } else if (about.isFile()) {
       const source = kind === 'offers' ? sourceOf(path) : null;
       if (/[\\\p{Cc}]/u.test(name)) scan.ignored.push({ path, why: oddName });
-      else if (!isReadableName(name)) scan.ignored.push({ path, why: `its ending is none of ${readableEndings}` });
+      else if (!isReadableName(name, scan.isMapped(path)))
+        scan.ignored.push({ path, why: `its ending is none of ${readableEndings}` });
       else if (source === undefined)
         scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
       else {

@@ -2,10 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
 import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
-import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
+import { TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import { QuarantineError, type CheckedFile } from '../landing-file.ts';
 import { partitionsOf } from './hive-partitions.ts';
-import { setLongLinesApart } from './long-lines.ts';
+import type { LandingMapping } from './map-lines.ts';
+import { withoutLongLines } from './to-ndjson.ts';
 import {
   asJsonRecord,
   parquetColumns,
@@ -17,6 +18,15 @@ import {
 import { readThrough } from '../../../kit/files/read-through.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
 
+interface FileReading {
+  scratchPath: string;
+  maxUnpackedBytes: number;
+  mapping: LandingMapping | undefined;
+}
+
+/** A mapping knows columns by names of their own, and any of them may be read. */
+const nothingKnown: KnownColumns = { required: [], fields: [] };
+
 /**
  * Gives a checked file with its lines known: makes lines of what only DuckDB can read, Parquet, beside `scratchPath`,
  * and looks for the columns without which a file with a header is not what its folder says. To be called outside of a
@@ -26,11 +36,14 @@ export async function fileLines(
   connection: DuckDBConnection,
   file: CheckedFile,
   known: KnownColumns,
-  scratchPath: string,
-  maxUnpackedBytes: number,
+  { scratchPath, maxUnpackedBytes, mapping }: FileReading,
 ): Promise<CheckedFile> {
   if (file.format === 'parquet' && file.bytes > 0)
-    return unfoldParquet(connection, file, known, scratchPath, maxUnpackedBytes);
+    return unfoldParquet(connection, file, mapping === undefined ? known : nothingKnown, {
+      scratchPath,
+      maxUnpackedBytes,
+      mapping,
+    });
   if (file.columns !== null) assertColumns(file.columns, known);
   return file;
 }
@@ -47,8 +60,7 @@ async function unfoldParquet(
   connection: DuckDBConnection,
   file: CheckedFile,
   known: KnownColumns,
-  scratchPath: string,
-  maxUnpackedBytes: number,
+  { scratchPath, maxUnpackedBytes, mapping }: FileReading,
 ): Promise<CheckedFile> {
   const rows = parquetRows(file.readablePath);
   const readablePath = `${scratchPath}.ndjson`;
@@ -89,10 +101,7 @@ async function unfoldParquet(
       'line_too_long',
       `a record has ${text.longestLine} bytes; at most ${maxLineBytes} are read`,
     );
-  if (file.kind === 'offers' || text.longestLine <= longLineBytes) return unfolded;
-  const apart = await setLongLinesApart(unfolded, scratchPath);
-  await rm(readablePath);
-  return { ...unfolded, ...apart };
+  return withoutLongLines(file, scratchPath, unfolded, text.longestLine, mapping);
 }
 
 function assertDistinct(written: readonly string[], names: readonly string[]): void {

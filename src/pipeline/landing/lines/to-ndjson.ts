@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { assertNotStopped } from '../../../kit/errors/errors.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
-import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
+import { noNames } from '../../../kit/intake/reading/json-shape.ts';
 import { PlainLines } from '../../../kit/intake/reading/plain-lines.ts';
 import {
   assertText,
@@ -20,6 +20,7 @@ import { isWorkbook } from '../../../kit/intake/reading/workbook/workbook.ts';
 import { ZipMembers } from '../../../kit/intake/reading/zip-members.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
+import { mapLines, type LandingMapping } from './map-lines.ts';
 import { setLongLinesApart } from './long-lines.ts';
 import { recordNamesOf } from './record-names.ts';
 
@@ -36,7 +37,8 @@ export interface Converting {
   maxUnpackedBytes: number;
   /** Called with the file's bytes as they lie there, each once. */
   onBytes: (bytes: Buffer) => void;
-  settings?: FormatSettings | undefined;
+  /** How its records are read where they are not ours. */
+  mapping?: LandingMapping | undefined;
   stop?: AbortSignal | undefined;
 }
 
@@ -64,15 +66,19 @@ export async function toNdjson(
   scratchPath: string,
   converting: Converting,
 ): Promise<ConvertedFile> {
-  const names = recordNamesOf(file.kind);
+  const { mapping } = converting;
+  // Fields of a mapping are found under the names that they have there.
+  const names = mapping?.mapping.fields === undefined ? recordNamesOf(file.kind) : noNames;
+  const settings = mapping?.mapping.format ?? {};
   const head = headOf(file.absolutePath);
-  const recognized = recognize(head, file.bytes <= head.length, converting.settings, names);
-  const options = { settings: converting.settings ?? {}, names };
+  const recognized = recognize(head, file.bytes <= head.length, settings, names);
+  const options = { settings, names };
   const { packing } = recognized;
   if (file.bytes === 0) assertNotPacked(file.absolutePath);
   if (packing !== 'none') return unfold(file, { packing, isBounded: true }, scratchPath, converting, options);
   const { form } = recognized;
-  if (form.format === 'parquet') return checkLines(file, 'parquet', scratchPath, converting);
+  // Its lines are known, and mapped, once DuckDB has read it.
+  if (form.format === 'parquet') return checkLines(file, 'parquet', scratchPath, { ...converting, mapping: undefined });
   const { format, encoding } = assertText(form);
   return format === 'ndjson' && encoding === 'utf-8'
     ? checkLines(file, format, scratchPath, converting)
@@ -116,7 +122,7 @@ async function checkLines(
   file: ConvertibleFile,
   format: 'ndjson' | 'parquet',
   scratchPath: string,
-  { onBytes, stop }: Converting,
+  { onBytes, mapping, stop }: Converting,
 ): Promise<ConvertedFile> {
   const text = new TextCheck(format);
   await readThrough(file.absolutePath, (chunk) => {
@@ -131,7 +137,8 @@ async function checkLines(
   const canBeRead = text.isPlain && !packedName.test(file.absolutePath);
   if (problem === undefined && format === 'ndjson' && !canBeRead)
     lines.readablePath = await copyPlain(file.absolutePath, `${scratchPath}.ndjson`);
-  return withoutLongLines(file, scratchPath, { ...lines, problem, endsLine: text.endsLine }, text.longestLine);
+  const read = { ...lines, problem, endsLine: text.endsLine };
+  return withoutLongLines(file, scratchPath, read, text.longestLine, mapping);
 }
 
 interface Unfolding {
@@ -147,7 +154,7 @@ async function unfold(
   converting: Converting,
   options: ReadingOptions,
 ): Promise<ConvertedFile> {
-  const { maxUnpackedBytes, onBytes, stop } = converting;
+  const { maxUnpackedBytes, onBytes, mapping, stop } = converting;
   const lines = new LineFile(`${scratchPath}.ndjson`);
   let bytes = 0;
   const count = (chunk: Buffer) => {
@@ -162,7 +169,7 @@ async function unfold(
     const { longestLine, ...facts } = await read(file.absolutePath, packing, lines, { onBytes, count, options });
     lines.finish();
     const unfolded: ConvertedFile = { ...facts, readablePath: lines.path, longLines: [] };
-    return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest));
+    return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest), mapping);
   } catch (error) {
     if (!(error instanceof TooManyBytes)) throw error;
     throw new UnusableFile(tooLarge(packing, maxUnpackedBytes));
@@ -246,14 +253,24 @@ function tooLarge(packing: Packing, limit: number): FileProblem {
 export const stoppedReading =
   'the run was asked to end while it read landing files; nothing of that is kept, and the next run reads them';
 
-/** Catalogs are read a line at a time: only in those of logs long lines are in the way. */
-async function withoutLongLines(
-  { kind, absolutePath }: ConvertibleFile,
+/**
+ * Gives lines in our fields where a mapping is for them, and the long ones of a log apart. Catalogs are read a line at
+ * a time, so that long ones are not in the way. Parquet has no lines yet.
+ */
+export async function withoutLongLines<File extends FileLines & { problem?: FileProblem | undefined }>(
+  { kind, absolutePath }: Pick<ConvertibleFile, 'kind' | 'absolutePath'>,
   scratchPath: string,
-  taken: ConvertedFile,
+  taken: File,
   longest: number,
-): Promise<ConvertedFile> {
-  if (taken.problem !== undefined || kind === 'offers' || longest <= longLineBytes) return taken;
+  mapping?: LandingMapping,
+): Promise<File> {
+  if (taken.problem !== undefined) return taken;
+  if (mapping?.mapping.fields !== undefined || mapping?.mapping.rows !== undefined) {
+    const { lines, longest: longestMapped } = await mapLines(taken, mapping, `${scratchPath}-mapped.ndjson`);
+    if (taken.readablePath !== absolutePath) await rm(taken.readablePath);
+    return withoutLongLines({ kind, absolutePath }, scratchPath, { ...taken, ...lines }, longestMapped);
+  }
+  if (kind === 'offers' || longest <= longLineBytes) return taken;
   const apart = await setLongLinesApart(taken, scratchPath);
   if (taken.readablePath !== absolutePath) await rm(taken.readablePath);
   return { ...taken, ...apart };

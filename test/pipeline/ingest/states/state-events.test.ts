@@ -35,7 +35,7 @@ class StateList {
     const { events, told } = await eventsOfStates(
       landed,
       async (ids) => new Map(ids.flatMap((id) => (this.#told.has(id) ? [[id, this.#told.get(id) as ToldState]] : []))),
-      { wallClock: '2026-11-20T00:00:00Z', timeZone: undefined, rates: { EUR: '2' } },
+      { wallClock: '2026-11-20T00:00:00Z', timeZone: undefined },
       ({ path }) => path,
     );
     for (const state of told) this.#told.set(state.conversion_id, state);
@@ -83,7 +83,7 @@ describe('rows of state', () => {
       [
         row({ payout: '1.50' }),
         row({ conversion_id: 'w' }),
-        row({ conversion_id: 'x', payout: '3', currency: 'eur', event_id: 'level' }),
+        row({ conversion_id: 'x', payout: '6', event_id: 'level' }),
       ],
       [row({ payout: '2' }), row({ conversion_id: 'w', status: 'chargeback', reason: 'fraud' })],
     ]);
@@ -120,7 +120,7 @@ describe('rows of state', () => {
         row({ conversion_id: 'é' }),
         row({ occurred_at: 'yesterday' }),
         row({ payout: '1,5' }),
-        row({ currency: 'GBP' }),
+        row({ '~reject': 'no_rate' }),
         '{"~raw":"odd","status":"credit"}',
         row(),
       ],

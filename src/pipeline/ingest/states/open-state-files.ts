@@ -1,0 +1,56 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join } from 'node:path';
+import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
+import { landingMapping } from '../landing-mappings.ts';
+import type { Run } from '../../runs/stage.ts';
+import { isState } from '../../landing/lines/map-lines.ts';
+import { eventsOfStates, toldStates, type StateCounts, type StateEvents, type ToldState } from './state-events.ts';
+
+/** Files of a run whose rows say how conversions stand. */
+export interface StateFiles {
+  has(file: CheckedFile): boolean;
+  /** Gives a file with its events as lines. Throws `QuarantineError` where it cannot be read whole. */
+  linesOf(file: CheckedFile): CheckedFile & { states: StateCounts };
+  /** What is told of conversions with the events of these files. */
+  told: ToldState[];
+}
+
+/** Opens the files of states among a run's files: they are read together, since each tells what is new after another. */
+export async function openStateFiles(
+  run: Run,
+  connection: DuckDBConnection,
+  files: readonly CheckedFile[],
+  withLines: (file: CheckedFile) => Promise<CheckedFile>,
+): Promise<StateFiles> {
+  const { settings, wallClock, data } = run;
+  const opened = new Map<CheckedFile, CheckedFile>();
+  const quarantined = new Map<CheckedFile, QuarantineError>();
+  for (const file of files) {
+    const mapping = landingMapping(settings, file.path)?.mapping;
+    if (mapping === undefined || !isState(mapping)) continue;
+    try {
+      opened.set(file, await withLines(file));
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      quarantined.set(file, error);
+    }
+  }
+  const readable = [...opened.values()];
+  const { events, told } = await eventsOfStates(
+    readable,
+    (ids) => toldStates(connection, ids),
+    { wallClock, timeZone: settings.logs.conversions.time_zone },
+    (file) => join(data.scratch, `states-${readable.indexOf(file)}`),
+  );
+  return {
+    told,
+    has: (file) => opened.has(file) || quarantined.has(file),
+    linesOf(file) {
+      const why = quarantined.get(file);
+      if (why !== undefined) throw why;
+      const read = opened.get(file) ?? file;
+      const { lines, ...states } = events.get(read) as StateEvents;
+      return { ...read, ...lines, states };
+    },
+  };
+}

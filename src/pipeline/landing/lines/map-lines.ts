@@ -1,0 +1,80 @@
+import { compileMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
+import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
+import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
+import { convertMoney, moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
+import { scalarText } from '../../../kit/intake/mapping/places.ts';
+import { recordsOf } from '../catalog/catalog-records.ts';
+import { QuarantineError, type FileLines } from '../landing-file.ts';
+import { LineFile } from './line-file.ts';
+import { mappedLine, rejectKey } from './mapped-line.ts';
+
+/** How the records of a file are read where they are not ours. */
+export interface LandingMapping {
+  mapping: FileMapping;
+  /** USD for one unit of a currency, by ISO 4217 code: amounts of conversions come out in USD. */
+  rates: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes a file's records in our fields to `target`, each in its own line, which is blank where the mapping passes the
+ * record over: so the others keep their numbers. A row that is no record stays as it is, and landing rejects it.
+ */
+export async function mapLines(
+  file: FileLines,
+  { mapping, rates }: LandingMapping,
+  target: string,
+): Promise<{ lines: Pick<FileLines, 'readablePath' | 'columns' | 'mapped'>; longest: number }> {
+  const { map } = compileMapping(mapping, mapping.kind);
+  const facts = { passedOver: 0, warnings: new Map<string, number>() };
+  const lines = new LineFile(target);
+  let next = file.firstRow;
+  const mapText = (text: string): string => {
+    const record = parseJson(text);
+    if (!isJsonObject(record)) return text;
+    const mapped = map(record);
+    if ('passedOver' in mapped) {
+      facts.passedOver++;
+      return '';
+    }
+    for (const warning of mapped.warnings) facts.warnings.set(warning, (facts.warnings.get(warning) ?? 0) + 1);
+    return mappedLine(text, mapping.kind === 'conversions' ? inUsd(mapped.record, rates) : mapped.record);
+  };
+  try {
+    for await (const records of recordsOf(file)) {
+      for (const { line, text } of records) {
+        for (; next < line; next++) lines.endLine();
+        lines.bytes(Buffer.from(mapText(text)));
+        lines.endLine();
+        next++;
+      }
+    }
+    lines.finish();
+  } finally {
+    lines.close();
+  }
+  if (lines.longest > maxLineBytes)
+    throw new QuarantineError('line_too_long', `a mapped record has more than ${maxLineBytes} bytes`);
+  return { lines: { readablePath: target, columns: null, mapped: facts }, longest: lines.longest };
+}
+
+/** Rows of the file say how conversions stand, in place of events. */
+export function isState({ kind, fields }: FileMapping): boolean {
+  return kind === 'conversions' && fields?.fields['status'] !== undefined;
+}
+
+/** A conversion with its amount in USD, of which alone a log knows; refused where the currency has no rate. */
+function inUsd(
+  { currency, ...record }: JsonObject,
+  rates: Readonly<Record<string, string>>,
+): Record<string, JsonValue> {
+  const code = scalarText(currency)?.trim().toUpperCase() ?? 'USD';
+  const payout = scalarText(record['payout']);
+  const amount = payout === undefined || code === 'USD' ? undefined : parseMoney(payout);
+  // What is no amount is refused by its own rule.
+  if (amount === undefined) return record;
+  const rate = Object.hasOwn(rates, code) ? rates[code] : undefined;
+  if (rate === undefined) return { ...record, [rejectKey]: 'no_rate' };
+  const usd = convertMoney(amount, rate);
+  return usd === undefined ? { ...record, [rejectKey]: 'bad_payout' } : { ...record, payout: moneyText(usd) };
+}

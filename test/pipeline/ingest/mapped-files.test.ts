@@ -1,0 +1,180 @@
+import { describe, expect, onTestFinished } from 'vitest';
+import { settingsSchema, type Settings } from '../../../src/kit/config/settings.ts';
+import { it } from '../../support/landing-test.ts';
+import { LogLanding } from '../../support/log-landing.ts';
+
+const settingsOf = (files: unknown[], more: object = {}): Settings => settingsSchema.parse({ files, ...more });
+
+async function newLanding(): Promise<LogLanding> {
+  const landing = await LogLanding.create();
+  onTestFinished(() => landing[Symbol.asyncDispose]());
+  return landing;
+}
+
+const clicks = {
+  match: 'clicks/partner/**',
+  rows: { at: 'Type', not: ['bot'] },
+  fields: {
+    click_id: 'Click ID',
+    offer_id: 'Offer',
+    site_key: { value: 'one' },
+    user_id: 'Sub ID',
+    clicked_at: { at: 'Date', time: '%d.%m.%Y %H:%M', zone: 'Europe/Berlin' },
+    country: { at: 'Geo', upper: true },
+  },
+};
+const clicksCsv = `Click ID;Offer;Sub ID;Date;Geo;Type
+c-1;7;u-1;17.11.2026 11:00;de;human
+c-2;7;u-2;17.11.2026 11:01;de;bot
+c-3;7;;17.11.2026 11:02;at;human
+c-4;7.0;u-4;yesterday;at;human
+`;
+
+describe('a file of other columns', () => {
+  it('is read by its mapping; what is passed over is counted, and a reject shows the record as it lay there', async () => {
+    const landing = await newLanding();
+    await landing.put('clicks/partner/a.csv', clicksCsv);
+    const settings = settingsOf([clicks]);
+    await landing.ingest({ settings });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv loaded 3=1+0+2']);
+    expect(await landing.events('clicks', 'click_id, offer_id, user_id, clicked_at, country')).toEqual([
+      { click_id: 'c-1', offer_id: 7, user_id: 'u-1', clicked_at: '2026-11-17T10:00:00Z', country: 'DE' },
+    ]);
+    expect(await landing.warnings()).toEqual(['clicks/partner/a.csv passed_over 1']);
+    expect(await landing.query('SELECT line, reason, raw FROM rejects ORDER BY line')).toEqual([
+      {
+        line: 4,
+        reason: 'missing_user_id',
+        raw: '{"Click ID":"c-3","Offer":"7","Sub ID":null,"Date":"17.11.2026 11:02","Geo":"at","Type":"human"}',
+      },
+      {
+        line: 5,
+        reason: 'bad_clicked_at',
+        raw: '{"Click ID":"c-4","Offer":"7.0","Sub ID":"u-4","Date":"yesterday","Geo":"at","Type":"human"}',
+      },
+    ]);
+  });
+
+  it('is healed by a mapping that comes later or is changed, and nothing counts twice', async () => {
+    const landing = await newLanding();
+    await landing.put('clicks/partner/a.csv', clicksCsv);
+    await landing.ingest({ settings: settingsOf([]) });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv quarantined missing_column 0=0+0+0']);
+    await landing.ingest({ settings: settingsOf([clicks]) });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv loaded 3=1+0+2']);
+    expect((await landing.ingest({ settings: settingsOf([clicks]) })).readAgain).toBe(0);
+    const better = { ...clicks, rows: undefined, fields: { ...clicks.fields, user_id: { at: 'Sub ID', value: '-' } } };
+    await landing.ingest({ settings: settingsOf([better]) });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv loaded 4=3+0+1']);
+    expect(await landing.ids('clicks')).toEqual(['c-1', 'c-2', 'c-3']);
+    await landing.ingest({ settings: settingsOf([]) });
+    expect(await landing.ids('clicks')).toEqual(['c-1', 'c-2', 'c-3']);
+  });
+
+  it('may be a catalog, read anew when its mapping says something else', async () => {
+    const landing = await newLanding();
+    const mapping = {
+      match: 'offers/net/**',
+      format: { records: 'data.items' },
+      fields: { external_id: 'id', title: 'name', payout: { at: 'rate.cents', number: { scale: 2 } } },
+    };
+    await landing.put(
+      'offers/net/list.json',
+      JSON.stringify({ data: { items: [{ id: 5, name: 'Five', rate: { cents: 125 } }] }, other: [] }),
+    );
+    await landing.ingest({ settings: settingsOf([mapping]) });
+    const offers =
+      'SELECT external_id, payout::VARCHAR AS payout FROM offer_versions JOIN offers USING (offer_id) ORDER BY version';
+    expect(await landing.query(offers)).toEqual([{ external_id: '5', payout: '1.250000' }]);
+    const dearer = { ...mapping, fields: { ...mapping.fields, payout: { at: 'rate.cents', number: { scale: 1 } } } };
+    await landing.ingest({ settings: settingsOf([dearer]), asOf: '2026-11-19T12:00:00Z' });
+    expect(await landing.query(offers)).toEqual([
+      { external_id: '5', payout: '1.250000' },
+      { external_id: '5', payout: '12.500000' },
+    ]);
+  });
+});
+
+describe('a list of how conversions stand', () => {
+  const states = {
+    match: 'conversions/net/**',
+    fields: {
+      conversion_id: 'id',
+      click_id: 'sub',
+      status: { at: 'state', words: { open: 'pending', paid: 'credit', declined: 'reject' } },
+      occurred_at: { at: 'at', zone: 'UTC' },
+      changed_at: { at: 'changed', zone: 'UTC' },
+      payout: 'sum',
+      currency: 'cur',
+    },
+  };
+  const list = (...rows: string[]) => `id,sub,state,at,changed,sum,cur\n${rows.join('\n')}\n`;
+  const week1 = list(
+    'v-1,c-1,paid,2026-11-10 10:00:00,2026-11-10 10:00:00,1.5,EUR',
+    'v-2,c-2,open,2026-11-10 11:00:00,2026-11-10 11:00:00,2,USD',
+    'v-3,c-3,paid,2026-11-10 12:00:00,2026-11-10 12:00:00,9,GBP',
+    'v-4,c-4,odd,2026-11-10 12:00:00,2026-11-10 12:00:00,9,USD',
+  );
+  const week2 = list(
+    'v-1,c-1,paid,2026-11-10 10:00:00,2026-11-12 10:00:00,2,EUR',
+    'v-2,c-2,paid,2026-11-10 11:00:00,2026-11-12 11:00:00,2,USD',
+    'v-3,c-3,declined,2026-11-10 12:00:00,2026-11-12 12:00:00,9,USD',
+  );
+  const settings = settingsOf([states], { rates: { EUR: '1.1' } });
+  const told = async (landing: LogLanding) =>
+    (await landing.events<Record<string, string>>('conversions', 'conversion_id, kind, occurred_at, payout')).map(
+      ({ conversion_id, kind, occurred_at, payout }) => `${conversion_id} ${kind} ${occurred_at} ${payout ?? '-'}`,
+    );
+  const inTheEnd = [
+    'v-1 chargeback 2026-11-12T10:00:00Z -',
+    'v-1 credit 2026-11-10T10:00:00Z 1.650000',
+    'v-1~2 credit 2026-11-10T10:00:00Z 2.200000',
+    'v-2 credit 2026-11-10T11:00:00Z 2.000000',
+    'v-3 reject 2026-11-12T12:00:00Z 9.000000',
+  ];
+
+  it('becomes the events that lead there, by what was told before', async () => {
+    const landing = await newLanding();
+    await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
+    await landing.ingest({ settings });
+    expect(await told(landing)).toEqual(['v-1 credit 2026-11-10T10:00:00Z 1.650000']);
+    expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 3=1+0+2']);
+    expect(await landing.warnings()).toEqual(['conversions/net/1.csv pending_conversion 1']);
+    expect(await landing.rejects()).toEqual(['conversions/net/1.csv:4 no_rate', 'conversions/net/1.csv:5 bad_kind']);
+    await landing.putAt('conversions/net/2.csv', week2, '2026-11-13T00:00:00Z');
+    await landing.ingest({ settings });
+    expect(await told(landing)).toEqual(inTheEnd);
+    expect(await landing.ledger()).toEqual([
+      'conversions/net/1.csv loaded 3=1+0+2',
+      'conversions/net/2.csv loaded 4=4+0+0',
+    ]);
+    await landing.putAt('conversions/net/3.csv', `${week2}\n`, '2026-11-14T00:00:00Z');
+    await landing.ingest({ settings });
+    expect(await told(landing)).toEqual(inTheEnd);
+    expect((await landing.ledger()).at(-1)).toBe('conversions/net/3.csv loaded 3=0+3+0');
+  });
+
+  it('says the same when all is read at once', async () => {
+    const landing = await newLanding();
+    await landing.putAt('conversions/net/b.csv', week1, '2026-11-11T00:00:00Z');
+    await landing.putAt('conversions/net/a.csv', week2, '2026-11-13T00:00:00Z');
+    await landing.ingest({ settings });
+    expect(await told(landing)).toEqual(inTheEnd);
+  });
+
+  it('is healed by another mapping, and tells nothing twice', async () => {
+    const landing = await newLanding();
+    await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
+    await landing.ingest({ settings });
+    const words = { ...states.fields.status.words, odd: 'credit' };
+    const better = { ...states, fields: { ...states.fields, status: { at: 'state', words } } };
+    await landing.ingest({ settings: settingsOf([better], { rates: { EUR: '1.1', GBP: '1.3' } }) });
+    expect(await told(landing)).toEqual([
+      'v-1 credit 2026-11-10T10:00:00Z 1.650000',
+      'v-3 credit 2026-11-10T12:00:00Z 11.700000',
+      'v-4 credit 2026-11-10T12:00:00Z 9.000000',
+    ]);
+    expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 3=3+0+0']);
+    expect(await landing.rejects()).toEqual([]);
+  });
+});
