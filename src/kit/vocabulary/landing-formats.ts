@@ -1,11 +1,13 @@
 /** Endings of names that are meant to be read; what a file is, its bytes tell. */
-const endings = ['json', 'ndjson', 'jsonl', 'csv', 'tsv', 'txt', 'parquet', 'xlsx'];
-const packedEndings = ['gz', 'zst', 'bz2', 'zip'];
-const readable = new RegExp(`\\.(?:${endings.join('|')})(?:\\.(?:${packedEndings.join('|')}))?$`, 'i');
-const xml = new RegExp(`\\.xml(?:\\.(?:${packedEndings.join('|')}))?$`, 'i');
+const textEndings = ['json', 'ndjson', 'jsonl', 'csv', 'tsv', 'txt'];
+/** Packed in themselves. */
+const tableEndings = ['parquet', 'xlsx'];
+const packed = String.raw`(?:\.(?:gz|zst|bz2|zip))?`;
+const readable = new RegExp(String.raw`\.(?:(?:${textEndings.join('|')})${packed}|${tableEndings.join('|')})$`, 'i');
+const xml = new RegExp(String.raw`\.xml${packed}$`, 'i');
 
 /** The endings as a message names them. */
-export const readableEndings = endings.map((ending) => `.${ending}`).join(' ');
+export const readableEndings = [...textEndings, ...tableEndings].map((ending) => `.${ending}`).join(' ');
 
 /** True for names that landing ignores, so that a writer can rename its file when it is complete. */
 export function isUnfinishedName(name: string): boolean {

@@ -36,7 +36,8 @@ export class Decoder {
       this.#decode = (chunk) => decoder.decode(chunk, { stream: true });
       this.#end = () => decoder.decode();
     } else {
-      if (!iconv.encodingExists(encoding))
+      const isKnown: boolean = iconv.encodingExists(encoding);
+      if (!isKnown)
         throw new UnusableFile({
           reason: 'unknown_encoding',
           detail: `no encoding is named "${encoding}"; usual ones are windows-1252, iso-8859-15, cp850 and shift_jis`,

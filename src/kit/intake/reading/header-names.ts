@@ -4,8 +4,8 @@ function plainName(name: string): string {
 }
 
 /**
- * Returns header names with those that are spellings of a known name replaced by it; the others stay as written, without
- * blanks around.
+ * Returns header names with those that are spellings of a known name replaced by it; the others stay as written,
+ * without blanks around.
  */
 export function matchNames(names: readonly string[], known: readonly string[]): string[] {
   const byPlainName = new Map(known.map((name) => [plainName(name), name]));

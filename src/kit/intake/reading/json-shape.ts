@@ -12,6 +12,9 @@ export interface RecordNames {
 
 export const noNames: RecordNames = { ids: [], required: [], fields: [] };
 
+/** Before each document of a sequence (RFC 7464). */
+const recordSeparator = '\u001e';
+
 /** Form of a text that is JSON. */
 export type JsonShape =
   /** A record on each line: one that cannot be read is rejected alone. `commas`: behind each of them stands one. */
@@ -20,10 +23,12 @@ export type JsonShape =
 /**
  * Recognizes JSON by how a text begins; undefined where it is none. `isWhole`: nothing follows.
  */
-export function jsonShape(text: string, isWhole: boolean, names: RecordNames): JsonShape | undefined {
-  const start = text.search(/[^\s\u001e]/);
+export function jsonShape(written: string, isWhole: boolean, names: RecordNames): JsonShape | undefined {
+  // As a blank, what stands between the documents of a sequence is found without further ado.
+  const text = written.replaceAll(recordSeparator, ' ');
+  const start = text.search(/\S/);
   if (start === -1) return { kind: 'ndjson', commas: false };
-  if (text.slice(0, start).includes('\u001e')) return { kind: 'json', records: 'itself' };
+  if (written.slice(0, start).includes(recordSeparator)) return { kind: 'json', records: 'itself' };
   // Of nearly all logs no more than their first line is looked at.
   const first = parsed(/.*/y.exec(text.slice(start))?.[0] ?? '');
   if (isObject(first) && isRecord(first, names)) return lineByLine;
@@ -65,7 +70,7 @@ function objectShape(text: string, lines: readonly string[], isWhole: boolean, n
     return isRow ? lineByLine : documents(scan.keys, names, scan.hasArray);
   }
   const rest = scan.outcome === 'ended' && !scan.crossedLine ? first.slice(scan.end).trimStart() : undefined;
-  const isGlued = rest !== undefined && /^[{\u001e]/.test(rest);
+  const isGlued = rest !== undefined && rest.startsWith('{');
   if (rest !== undefined && (!isGlued || others.some((line) => isObject(parsed(line))))) return lineByLine;
   if (scan.outcome === 'ended') {
     const whole = parsed(text.slice(0, scan.end));
@@ -78,7 +83,7 @@ function objectShape(text: string, lines: readonly string[], isWhole: boolean, n
 
 /** Documents of other things than records hold them; where several hold no list, each is one. */
 function followedByAnother(text: string, end: number, value: unknown): JsonShape {
-  const isFollowed = /[^\s\u001e]/.test(text.slice(end));
+  const isFollowed = /\S/.test(text.slice(end));
   return isFollowed && !hasOneArray(value) ? itself : list;
 }
 
@@ -98,8 +103,8 @@ const list: JsonShape = { kind: 'json', records: 'list' satisfies RecordsPlace }
 const itself: JsonShape = { kind: 'json', records: 'itself' satisfies RecordsPlace };
 
 /**
- * An object with exactly one array may hold records or be one; it is one where it has an id of ours. Without an array it
- * is one where it has any name that records need: an answer that says that something went wrong has none.
+ * An object with exactly one array may hold records or be one; it is one where it has an id of ours. Without an array
+ * it is one where it has any name that records need: an answer that says that something went wrong has none.
  */
 function isRecord(value: Record<string, unknown>, { ids, required }: RecordNames): boolean {
   const keys = Object.keys(value);
@@ -143,8 +148,8 @@ interface Scan {
   hasArray: boolean;
 }
 
-const token = /[\t\n\r ]*(?:("(?:[^"\\\u0000-\u001f]|\\.)*")|([{}[\]:,])|(-?[0-9][0-9.eE+-]*|true|false|null))/y;
-const restOfToken = /^[\t\n\r ]*(?:"(?:[^"\\\u0000-\u001f]|\\.)*\\?|-?[0-9.eE+-]*|[a-z]*)$/;
+const token = /[\t\n\r ]*(?:("(?:[^"\\\n\r]|\\.)*")|([{}[\]:,])|(-?[0-9][0-9.eE+-]*|true|false|null))/y;
+const restOfToken = /^[\t\n\r ]*(?:"(?:[^"\\\n\r]|\\.)*\\?|-?[0-9.eE+-]*|[a-z]*)$/;
 
 /** Walks through the value with which a text begins, as far as the text goes. */
 function scanValue(text: string): Scan {

@@ -146,22 +146,16 @@ class Reading {
 }
 
 function recordsOf(sink: RecordSink, form: TextForm, names: RecordNames): RecordTaker {
-  switch (form.format) {
-    case 'ndjson':
-      return new PlainLines(sink);
-    case 'json':
-      return new JsonRecords(sink, { records: form.records, several: true });
-    case 'xml':
-      return new XmlRecords(sink, form.records);
-    case 'csv':
-      return new CsvRecords(sink, {
-        delimiter: form.delimiter,
-        start: Buffer.byteLength(form.before),
-        rowsBefore: form.rowsBefore,
-        header: form.header,
-        known: names.fields,
-      });
-  }
+  if (form.format === 'ndjson') return new PlainLines(sink);
+  if (form.format === 'json') return new JsonRecords(sink, { records: form.records, several: true });
+  if (form.format === 'xml') return new XmlRecords(sink, form.records);
+  return new CsvRecords(sink, {
+    delimiter: form.delimiter,
+    start: Buffer.byteLength(form.before),
+    rowsBefore: form.rowsBefore,
+    header: form.header,
+    known: names.fields,
+  });
 }
 
 export function withoutMark(first: Buffer): Buffer {

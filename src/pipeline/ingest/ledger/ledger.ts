@@ -130,8 +130,8 @@ export async function rememberFiles(
 }
 
 /**
- * Identifies a log's bytes. Ones that could not be read may lack columns that a path names, so that they count once they
- * lie under the right one.
+ * Identifies a log's bytes. Ones that could not be read may lack columns that a path names, so that they count once
+ * they lie under the right one.
  */
 export function logKey(
   { kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string },

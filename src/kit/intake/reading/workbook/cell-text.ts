@@ -35,8 +35,8 @@ const excelDigits = 15;
 
 /**
  * Returns the text of a number. Excel writes 1.1 as 1.1000000000000001, with all digits of its binary form, so a text
- * of more digits than Excel keeps is the shorter one of the same binary form, where there is one. Every other text stays
- * as it is.
+ * of more digits than Excel keeps is the shorter one of the same binary form, where there is one. Every other text
+ * stays as it is.
  */
 export function numberText(written: string): string {
   if (significantDigits(written) <= excelDigits) return written;
@@ -56,5 +56,5 @@ function significantDigits(number: string): number {
 export function columnOf(name: string | undefined): number | undefined {
   const letters = /^([A-Z]{1,3})\d*$/.exec(name ?? '')?.[1];
   if (letters === undefined) return undefined;
-  return [...letters].reduce((column, letter) => 26 * column + letter.charCodeAt(0) - 64, 0) - 1;
+  return Array.from(letters).reduce((column, letter) => 26 * column + letter.charCodeAt(0) - 64, 0) - 1;
 }

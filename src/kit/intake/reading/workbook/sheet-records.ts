@@ -26,9 +26,9 @@ interface SheetReading {
 
 /**
  * Reads a sheet of a workbook into records, one a line, with a blank line for each row without a value, so that lines
- * keep the numbers of their rows. The header is the first row with a value, unless the settings say otherwise. Cells are
- * texts: numbers as they are written, moments without a zone. A row with a value beyond the header is the list of its
- * cells, which is no record. Throws `UnusableFile`.
+ * keep the numbers of their rows. The header is the first row with a value, unless the settings say otherwise. Cells
+ * are texts: numbers as they are written, moments without a zone. A row with a value beyond the header is the list of
+ * its cells, which is no record. Throws `UnusableFile`.
  */
 export async function readSheet(
   members: ZipMembers,
