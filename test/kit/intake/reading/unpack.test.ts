@@ -28,20 +28,24 @@ it('all frames of zstd are unpacked, however they are cut', async () => {
   const texts = ['', 'a', 'xyz'.repeat(100_000), Array.from({ length: 30_000 }, (_, index) => `${index ** 3}`).join()];
   const frames = texts.map((text, index) => packed(text, index % 2 === 0));
   expect(await unpacked(Buffer.concat([skippable, ...frames, skippable]))).toBe(texts.join(''));
-  await fc.assert(
-    fc.asyncProperty(fc.shuffledSubarray(frames), fc.integer({ min: 1, max: 400 }), async (some, chunkBytes) => {
+});
+
+it('frames of zstd are cut apart, however they come', () => {
+  const texts = ['', 'a', 'xyz'.repeat(5000), Array.from({ length: 300 }, (_, index) => `${index ** 3}`).join()];
+  const frames = texts.map((text, index) => packed(text, index % 2 === 0));
+  fc.assert(
+    fc.property(fc.shuffledSubarray(frames), fc.integer({ min: 1, max: 400 }), (some, chunkBytes) => {
       const bytes = Buffer.concat([...some, skippable]);
       const cutter = new ZstdFrames();
-      const found: Buffer[] = [Buffer.alloc(0)];
+      const found: Buffer[][] = [[]];
       for (let at = 0; at < bytes.length; at += chunkBytes)
         for (const piece of cutter.cut(bytes.subarray(at, at + chunkBytes))) {
-          found.push(Buffer.concat([found.pop() as Buffer, piece.bytes]));
-          if (piece.ends) found.push(Buffer.alloc(0));
+          found.at(-1)?.push(piece.bytes);
+          if (piece.ends) found.push([]);
         }
       expect(cutter.isWhole).toBe(true);
-      expect(found.slice(0, -1)).toEqual(some);
+      expect(found.slice(0, -1).map((pieces) => Buffer.concat(pieces))).toEqual(some);
     }),
-    { numRuns: 30 },
   );
 });
 
