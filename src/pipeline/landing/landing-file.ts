@@ -23,7 +23,7 @@ export interface CheckedFile extends LandingFile, FileLines {
 
 /** Text of a file's records, one a line; of Parquet it is known only once the engine has taken it apart. */
 export interface FileLines {
-  /** By the bytes, whatever the name says. */
+  /** Format by the bytes, whatever the name says. */
   format: RecordFormat;
   /** Lines with `\n` as their end, or the Parquet file itself: a scratch copy where the landing file is not that. */
   readablePath: string;

@@ -1,6 +1,6 @@
 import type { FormatSettings } from './format-settings.ts';
 
-/** How a text is cut into cells, and where its header row is. */
+/** Dialect of CSV: what cuts a text into cells, and the place of its header row. */
 export interface Dialect {
   /** The byte between cells. */
   delimiter: number;
@@ -12,7 +12,7 @@ export interface Dialect {
   headerIsMissing: boolean;
 }
 
-/** In the order in which they are taken where a header has as many of two. */
+/** Delimiters, in the order in which they are taken where a header has as many of two. */
 const delimiters = [',', ';', '\t', '|'];
 
 /**

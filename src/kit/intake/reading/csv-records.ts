@@ -43,7 +43,7 @@ export class CsvRecords implements RecordTaker {
   #ends: number[] = [];
   #rowHasBytes = false;
   #skipLineFeed = false;
-  /** What stands before the value of each column. */
+  /** Text before the value of each column. */
   #keys: Buffer[] = [];
   #lastIsUnnamed = false;
   /** Columns of the open row with a bare NULL. */
@@ -249,7 +249,7 @@ const nullText = Buffer.from('NULL');
 const absentText = Buffer.from('\\\\N');
 const isBlankText = /^(?: |\\t)*$/;
 
-/** How the characters are written in JSON that cannot stand there by themselves. */
+/** Escapes of the characters that JSON strings cannot hold by themselves. */
 const escapes: readonly (Buffer | undefined)[] = Array.from({ length: backslash + 1 }, (_, byte) =>
   byte < space || byte === quote || byte === backslash
     ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1))

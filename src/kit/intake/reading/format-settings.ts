@@ -1,4 +1,4 @@
-/** What a reader of a file is told and does not have to recognize: `format` of a mapping. All of it is optional. */
+/** Facts of a file that its reader does not have to recognize: `format` of a mapping. All of them are optional. */
 export interface FormatSettings {
   /** Encoding of the text by its usual name, such as `windows-1252`; a byte order mark in the file counts more. */
   encoding?: string | undefined;

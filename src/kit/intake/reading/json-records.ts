@@ -37,7 +37,7 @@ const nowhere = -1;
 const recordSeparator = 0x1e;
 
 /**
- * Where the records of a document are. `list`: the document is an array of them, or an object in which exactly one
+ * Place of the records of a document. `list`: the document is an array of them, or an object in which exactly one
  * value is an array. `itself`: it is one. A path names a place below the top: an array there holds the records, an
  * object there has them as values, and arrays on the way are gone through.
  */
@@ -301,7 +301,7 @@ export class JsonRecords implements RecordTaker {
   }
 }
 
-/** Of lists that somebody took apart into lines, and left their commas. */
+/** Problem of lists that somebody took apart into lines without removing their commas. */
 export const commaBehindRecord: FileProblem = {
   reason: 'comma_behind_record',
   detail: 'a comma stands behind each record: remove them, or put all of it into [ ] as one JSON array',

@@ -12,7 +12,7 @@ export interface RecordNames {
 
 export const noNames: RecordNames = { ids: [], required: [], fields: [] };
 
-/** Before each document of a sequence (RFC 7464). */
+/** Mark before each document of a sequence (RFC 7464). */
 const recordSeparator = '\u001e';
 
 /** Form of a text that is JSON. */

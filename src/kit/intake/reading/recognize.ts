@@ -20,12 +20,12 @@ export type TextForm = { encoding: string } & (
   | ({ format: 'csv' } & Dialect)
 );
 
-/** What a file is by its first bytes. A zip may be a workbook, which only its list of members shows. */
+/** Form of a file by its first bytes. A zip may be a workbook, which only its list of members shows. */
 export type Recognized = { packing: Exclude<Packing, 'none'> } | { packing: 'none'; form: BareForm };
 
 export type BareForm = { format: 'parquet' } | { format: 'ole' } | TextForm;
 
-/** How packed files and workbooks begin. */
+/** First bytes of packed files and workbooks. */
 const packings: readonly [Packing, number[]][] = [
   ['gzip', [0x1f, 0x8b]],
   ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],

@@ -27,7 +27,7 @@ export interface ReadText {
   problem: FileProblem | undefined;
   /** The number of the first line's record. */
   firstRow: number;
-  /** Of a text with a header. */
+  /** Columns of a text with a header. */
   columns: string[] | null;
   /** The row whose line has no end. */
   unterminatedRow: number | null;

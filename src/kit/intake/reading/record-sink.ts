@@ -1,4 +1,4 @@
-/** Why a file as a whole cannot be read. */
+/** Reason why a file as a whole cannot be read. */
 export interface FileProblem {
   /** The code that the ledger keeps. */
   reason: string;

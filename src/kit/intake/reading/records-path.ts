@@ -10,13 +10,13 @@ const maxKeyBytes = 64 * 1024;
 export class RecordsPath {
   readonly #path: string;
   readonly #parts: readonly string[];
-  /** For each open bracket on the path how many parts lead to it; its index is the depth. */
+  /** Number of parts that lead to each open bracket on the path; the index is its depth. */
   readonly #taken: number[] = [];
   /** Parts that lead to the value behind the last key; undefined where it is not on the path. */
   #next: number | undefined;
-  /** Where the key begins in the chunk; undefined for one that does not matter. */
+  /** Index at which the key begins in the chunk; undefined for one that does not matter. */
   #keyFrom: number | undefined;
-  /** What of the key came with the chunks before. */
+  /** Part of the key that came with the chunks before. */
   #keyBefore: Buffer = Buffer.alloc(0);
   #found = false;
   #problem: FileProblem | undefined;
@@ -75,7 +75,7 @@ export class RecordsPath {
     return false;
   }
 
-  /** For each depth whether the bracket is an array's. */
+  /** Brackets by depth, each true where it is an array's. */
   readonly #inArray: boolean[] = [];
 
   close(depth: number): void {

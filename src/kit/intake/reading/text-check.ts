@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordFormat } from './recognize.ts';
 import { maxLineBytes, type FileProblem } from './record-sink.ts';
 
-/** What some writers put before UTF-8. */
+/** Byte order mark that some writers put before UTF-8. */
 export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**

@@ -7,7 +7,7 @@ export interface FramePiece {
 const magic = 0xfd2fb528;
 /** Frames without content have numbers from this on, sixteen of them. */
 const skippableMagic = 0x184d2a50;
-/** Of the field with the content's size, by its flag. */
+/** Bytes of the field with the content's size, by its flag. */
 const contentSizeBytes = [0, 2, 4, 8];
 const dictionaryIdBytes = [0, 1, 2, 4];
 /** The longest head of a frame: mark, flags, window, dictionary, size of the content. */

@@ -137,7 +137,7 @@ export const noLimits: CheckLimits = { maxUnpackedBytes: Infinity, doneBeforeNs:
 
 type FileToCheck = ConvertibleFile & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
 
-/** How a file is to be read. */
+/** Parameters of the reading of a file. */
 export interface CheckReading {
   scratchPath: string;
   limits?: CheckLimits;

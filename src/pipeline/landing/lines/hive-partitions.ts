@@ -1,4 +1,4 @@
-/** By which Hive names the folder of rows without a value. */
+/** Name that Hive gives the folder of rows without a value. */
 const noValue = '__HIVE_DEFAULT_PARTITION__';
 
 /** Returns the columns that the folders of a path name, such as `site_key=beta/`; null where there is no value. */

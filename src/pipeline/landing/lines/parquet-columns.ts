@@ -12,10 +12,10 @@ export interface KnownColumns {
 }
 
 interface ParquetColumn {
-  /** In the file. */
+  /** Name in the file. */
   name: string;
   type: string;
-  /** In the record. */
+  /** Name in the record. */
   as: string;
 }
 

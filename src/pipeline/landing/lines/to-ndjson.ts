@@ -106,7 +106,7 @@ export function isUnpackedCsv({ kind, absolutePath, bytes }: ConvertibleFile): b
   }
 }
 
-/** At once: a file is opened for the second time later, and most are small. */
+/** Reads a file's first bytes at once: it is opened again later, and most files are small. */
 function headOf(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
@@ -117,7 +117,7 @@ function headOf(path: string): Buffer {
   }
 }
 
-/** What can be read where it lies. Lines are copied where the line reader stumbles over one. */
+/** Checks a file that can be read in place. Lines are copied where the line reader stumbles over one. */
 async function checkLines(
   file: ConvertibleFile,
   format: 'ndjson' | 'parquet',
@@ -249,7 +249,7 @@ function tooLarge(packing: Packing, limit: number): FileProblem {
   };
 }
 
-/** Of `StoppedError`: a few kilobytes may unpack to gigabytes, so reading ends within a file, too. */
+/** Message of `StoppedError`: a few kilobytes may unpack to gigabytes, so reading ends within a file, too. */
 export const stoppedReading =
   'the run was asked to end while it read landing files; nothing of that is kept, and the next run reads them';
 

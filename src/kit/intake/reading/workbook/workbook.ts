@@ -4,12 +4,12 @@ import { isDateFormat } from './cell-text.ts';
 import { SharedStrings } from './shared-strings.ts';
 import { readXml } from './xml-events.ts';
 
-/** What the cells of a sheet refer to. */
+/** Parts of a workbook that the cells of a sheet refer to. */
 export interface Workbook {
   /** Member with the cells of the sheet. */
   sheet: string;
   strings: SharedStrings;
-  /** For each style whether it shows moments. */
+  /** Styles by number, each true where it shows moments. */
   datesByStyle: boolean[];
   /** Days are counted from 1904 on, as on old Macintoshes. */
   since1904: boolean;
