@@ -68,7 +68,9 @@ export class LandingRecord {
     this.bytes = bytes;
   }
 
-  /** The record as it is read: the NDJSON line, the array's element, the CSV or Parquet record as JSON, or as mapped. */
+  /**
+   * The record as it is read: the NDJSON line, the array's element, the CSV or Parquet record as JSON, or as mapped.
+   */
   get text(): string {
     return this.bytes.toString('utf8');
   }

@@ -19,7 +19,7 @@ export const faultyClicks: readonly ((click: GeneratedClick) => LogRow)[] = [
 
 /** Conversions that must be rejected, one per cause. */
 export const faultyConversions: readonly ((conversion: GeneratedConversion) => LogRow)[] = [
-  (conversion) => ({ record: { ...other(conversion), payout: '1.5e2' } }),
+  (conversion) => ({ record: { ...other(conversion), payout: '1,5' } }),
   (conversion) => ({ line: cut(other(conversion)) }),
   (conversion) => ({ record: { ...other(conversion), kind: 'refund' } }),
   (conversion) => ({ record: { ...other(conversion), click_id: undefined } }),

@@ -51,7 +51,9 @@ export function objectReader(
   };
 }
 
-/** Makes the reader of a list: of the objects of `each`, of a list or map of values, or of one text that `split` cuts. */
+/**
+ * Makes the reader of a list: of the objects of `each`, of a list or map of values, or of one text that `split` cuts.
+ */
 export function memberReader({ at, each, rows, split }: ListPlaces): (record: JsonValue) => Members {
   if (each === undefined) {
     return (record) => {

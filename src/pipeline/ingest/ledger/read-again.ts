@@ -173,7 +173,7 @@ function saysOther(row: CatalogRow, settings: DecidingSettings, ofSource: readon
   return (
     before.mode === 'delta' &&
     mode === 'full' &&
-    !ofSource.some((row) => row.status === 'held' && row.file_id > file_id)
+    !ofSource.some((other) => other.status === 'held' && other.file_id > file_id)
   );
 }
 

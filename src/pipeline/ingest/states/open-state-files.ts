@@ -15,7 +15,9 @@ export interface StateFiles {
   told: ToldState[];
 }
 
-/** Opens the files of states among a run's files: they are read together, since each tells what is new after another. */
+/**
+ * Opens the files of states among a run's files: they are read together, since each tells what is new after another.
+ */
 export async function openStateFiles(
   run: Run,
   connection: DuckDBConnection,

@@ -6,7 +6,10 @@ import { readThrough } from '../../../kit/files/read-through.ts';
 const maxRecords = 1_000_000;
 const chunkBytes = 1024 * 1024;
 
-/** A catalog's records, some at a time; blank lines are none. Throws `QuarantineError` before the first of them where there are too many. */
+/**
+ * A catalog's records, some at a time; blank lines are none. Throws `QuarantineError` before the first of them where
+ * there are too many.
+ */
 export async function* catalogRecords(file: FileLines): AsyncGenerator<LandingRecord[]> {
   if (await hasTooManyRecords(file.readablePath)) {
     throw new QuarantineError(

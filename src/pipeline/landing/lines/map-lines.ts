@@ -25,14 +25,14 @@ export async function mapLines(
   { mapping, rates }: LandingMapping,
   target: string,
 ): Promise<{ lines: Pick<FileLines, 'readablePath' | 'columns' | 'mapped'>; longest: number }> {
-  const { map } = compileMapping(mapping, mapping.kind);
+  const compiled = compileMapping(mapping, mapping.kind);
   const facts = { passedOver: 0, warnings: new Map<string, number>() };
   const lines = new LineFile(target);
   let next = file.firstRow;
   const mapText = (text: string): string => {
     const record = parseJson(text);
     if (!isJsonObject(record)) return text;
-    const mapped = map(record);
+    const mapped = compiled.map(record);
     if ('passedOver' in mapped) {
       facts.passedOver++;
       return '';

@@ -39,7 +39,7 @@ class StateList {
       ({ path }) => path,
     );
     for (const state of told) this.#told.set(state.conversion_id, state);
-    const found: { line: number; event: Record<string, unknown> }[] = [];
+    const found: { line: number; event: Record<string, string> }[] = [];
     const counts = { told: 0, known: 0, pending: 0 };
     for (const file of landed) {
       const of = events.get(file);
@@ -49,7 +49,7 @@ class StateList {
       counts.pending += of.pending;
       const add = async (path: string, lineOf: (index: number) => number) => {
         for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
-          if (text !== '') found.push({ line: lineOf(index), event: JSON.parse(text) as Record<string, unknown> });
+          if (text !== '') found.push({ line: lineOf(index), event: JSON.parse(text) as Record<string, string> });
       };
       await add(of.lines.readablePath, (index) => index + 2);
       for (const { path, rows } of of.lines.longLines) await add(path, (index) => rows[index] ?? 0);
@@ -66,10 +66,8 @@ const row = (fields: object = {}) => ({
   payout: '1.5',
   ...fields,
 });
-const short = ({ line, event }: { line: number; event: Record<string, unknown> }) =>
-  [line, event['conversion_id'], event['kind'], event['payout']]
-    .flatMap((part) => (part === undefined ? [] : [String(part)]))
-    .join(' ');
+const short = ({ line, event: { conversion_id: id, kind, payout } }: { line: number; event: Record<string, string> }) =>
+  [line, id, kind, ...(payout === undefined ? [] : [payout])].join(' ');
 
 describe('rows of state', () => {
   it('become the events that lead from what was told to what they say', async () => {
