@@ -38,6 +38,7 @@ const doors = {
     'deliveries/',
     'doctor/',
     'feed/',
+    'inspect/',
     'routes/',
     'runs/',
     'snapshot/',

@@ -109,7 +109,8 @@ const itself: JsonShape = { kind: 'json', records: 'itself' satisfies RecordsPla
 function isRecord(value: Record<string, unknown>, { ids, required }: RecordNames): boolean {
   const keys = Object.keys(value);
   if (keys.some((key) => ids.includes(key))) return true;
-  return arraysIn(value) === 0 && keys.some((key) => required.includes(key));
+  // Where a mapping knows the names, any object without a list may be a record.
+  return arraysIn(value) === 0 && (required.length === 0 || keys.some((key) => required.includes(key)));
 }
 
 function hasOneArray(value: unknown): boolean {

@@ -39,7 +39,9 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   const record = parseJson(line);
   if (!isJsonObject(record)) return { rejected: {} };
   const { status, changed_at, version, ...event } = record;
-  const rejected = () => ({ rejected: { ...event, kind: status ?? null } as JsonObject });
+  // A pending one is refused for what is wrong with it, not for what no event says.
+  const kind = status === 'pending' ? 'credit' : (status ?? null);
+  const rejected = () => ({ rejected: { ...event, kind } as JsonObject });
   if (record[rejectKey] !== undefined) return rejected();
   const text = (name: string) => textOf(record[name]);
   const [id, clickId, eventId] = [text('conversion_id'), text('click_id'), text('event_id')];

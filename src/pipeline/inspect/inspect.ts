@@ -1,0 +1,231 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { knownPlaces } from '../../kit/intake/known-names.ts';
+import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
+import { fileMappingSchema, mappingForFile, type FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
+import { scalarText } from '../../kit/intake/mapping/places.ts';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
+import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
+import { rawOfLine } from '../landing/lines/mapped-line.ts';
+import { proposeMapping, type Proposal } from './propose-mapping.ts';
+import { TrialReading, type TriedRecords } from './trial-reading.ts';
+
+export interface InspectRequest {
+  file: string;
+  /** What its records are; recognized by the folder or by the names of its columns if not given. */
+  as?: LandingKind | undefined;
+  /** What the file does not say itself. */
+  format?: FileMapping['format'] | undefined;
+  /** Records that are read as they would be. */
+  rows?: number | undefined;
+  stop?: AbortSignal | undefined;
+}
+
+/** A column, or a place in a nested record. */
+export interface SeenPlace {
+  place: string;
+  /** Share of the records that have a value there. */
+  filled: number;
+  examples: string[];
+}
+
+export interface Inspection extends TriedRecords {
+  file: string;
+  bytes: number;
+  format: string;
+  /** Why landing would quarantine it as it is; null where it can be read. */
+  problem: { reason: string; detail: string } | null;
+  kind: LandingKind | null;
+  records: number;
+  places: SeenPlace[];
+  /** `configured`: of `offerline.json`; `proposed`; `none`: its records are ours. */
+  mapping_is: 'configured' | 'proposed' | 'none' | 'unknown';
+  /** What is proposed, as `offerline.json` would have it under `files`. */
+  written: Record<string, unknown> | null;
+  seen: Record<string, string>;
+  missing: string[];
+  doubts: string[];
+}
+
+const defaultRows = 100;
+const noColumns = 'no row is a record of named columns: does the header stand further down, as --header 4 says?';
+const maxExamples = 3;
+const maxExampleCharacters = 40;
+const maxPlaces = 200;
+const maxDepth = 4;
+
+/** Reads a file without loading it: what it is, what a mapping could be, what would become of its first records. */
+export async function inspectFile(
+  data: DataDirectory,
+  settings: Settings,
+  request: InspectRequest,
+  now: number,
+): Promise<Inspection> {
+  const file = await landingFileAt(data, request.file);
+  const configured = file.isLanded ? mappingForFile(settings.files, file.path) : undefined;
+  const folder = file.isLanded ? landingKinds.find((kind) => file.path.startsWith(`${kind}/`)) : undefined;
+  const as = request.as ?? folder;
+  const scratch = await mkdtemp(join(tmpdir(), 'offerline-inspect-'));
+  try {
+    const rows = request.rows ?? defaultRows;
+    const reading = new TrialReading(scratch, settings, now, request.stop);
+    const format = request.format ?? configured?.format ?? {};
+    const foreign = await reading.read({ ...file, kind: as ?? 'clicks' }, foreignRecords(as ?? 'clicks', format), rows);
+    const inspection = { ...nothingKnown(request.file, file.bytes), format: foreign.format, kind: as ?? null };
+    if ('problem' in foreign) return { ...inspection, problem: foreign.problem };
+    const records = foreign.records.flatMap(({ text }) => objectOf(rawOfLine(text)));
+    if (records.length === 0 && foreign.count > 0)
+      return { ...inspection, records: foreign.count, doubts: [noColumns] };
+    const places = placesOf(records);
+    const names = places.map(({ place }) => place);
+    const kind = as ?? likelyKind(names);
+    const seen = { ...inspection, kind: kind ?? null, records: foreign.count, places };
+    if (kind === undefined)
+      return { ...seen, doubts: ['what is it? Say --as offers, --as clicks or --as conversions'] };
+    const { mapping, ...proposed } = mappingFor(kind, names, records, {
+      configured,
+      format,
+      path: file.isLanded ? file.path : undefined,
+    });
+    if (proposed.mapping_is === 'proposed' && mapping === undefined) return { ...seen, ...proposed };
+    return { ...seen, ...proposed, ...(await reading.try({ ...file, kind }, mapping, rows)) };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+interface FileAt {
+  source: null;
+  /** In the landing folder where it is there. */
+  path: string;
+  isLanded: boolean;
+  absolutePath: string;
+  bytes: number;
+  modifiedNs: bigint;
+  changedNs: bigint;
+}
+
+/** Throws `UsageError` where there is no file. */
+async function landingFileAt(data: DataDirectory, name: string): Promise<FileAt> {
+  const absolutePath = resolve(name);
+  const about = await stat(absolutePath, { bigint: true }).catch((error: Error) => {
+    throw new UsageError(`${name} cannot be read: ${error.message}`, { cause: error });
+  });
+  if (!about.isFile()) throw new UsageError(`${name} is no file`);
+  const path = relative(resolve(data.landing), absolutePath).split(sep).join('/');
+  const isLanded = landingKinds.some((kind) => path.startsWith(`${kind}/`));
+  return {
+    source: null,
+    path: isLanded ? path : name,
+    isLanded,
+    absolutePath,
+    bytes: Number(about.size),
+    modifiedNs: about.mtimeNs,
+    changedNs: about.ctimeNs,
+  };
+}
+
+/** Records as they are written there: a mapping without a field finds all of them. */
+function foreignRecords(kind: LandingKind, format: FileMapping['format']): FileMapping {
+  return { match: '', kind, format, rows: undefined, fields: { fields: {}, events: undefined } };
+}
+
+function nothingKnown(file: string, bytes: number): Inspection {
+  return {
+    file,
+    bytes,
+    format: 'unknown',
+    problem: null,
+    kind: null,
+    records: 0,
+    places: [],
+    mapping_is: 'unknown',
+    written: null,
+    seen: {},
+    missing: [],
+    doubts: [],
+    rows: [],
+    tried: 0,
+    passed_over: 0,
+    rejects: [],
+  };
+}
+
+function objectOf(text: string): JsonObject[] {
+  const record = parseJson(text);
+  return isJsonObject(record) ? [record] : [];
+}
+
+/** Places of scalars and of lists, in the order in which they are first seen. */
+function placesOf(records: readonly JsonObject[]): SeenPlace[] {
+  const seen = new Map<string, { filled: number; examples: Set<string> }>();
+  const visit = (value: JsonValue, place: string, depth: number): void => {
+    if (isJsonObject(value) && depth < maxDepth) {
+      for (const [key, member] of Object.entries(value))
+        visit(member, place === '' ? key : `${place}.${key}`, depth + 1);
+      return;
+    }
+    const found = seen.get(place) ?? { filled: 0, examples: new Set() };
+    if (seen.size < maxPlaces) seen.set(place, found);
+    const text = Array.isArray(value) ? `list of ${value.length}` : (scalarText(value)?.trim() ?? '');
+    if (text === '') return;
+    found.filled++;
+    if (found.examples.size < maxExamples) found.examples.add(text.slice(0, maxExampleCharacters));
+  };
+  for (const record of records) visit(record, '', 0);
+  return [...seen].map(([place, { filled, examples }]) => ({
+    place,
+    filled: filled / records.length,
+    examples: [...examples],
+  }));
+}
+
+/** Returns the kind whose required fields have known names there; undefined where none has, or several have as many. */
+function likelyKind(places: readonly string[]): LandingKind | undefined {
+  const known = new Map(landingKinds.map((kind) => [kind, knownPlaces(kind, places)]));
+  const conversions = known.get('conversions');
+  // A list of conversions names their clicks, too.
+  const isConversions =
+    ['conversion_id', 'occurred_at'].every((name) => conversions?.has(name)) && conversions?.has('payout');
+  if (isConversions) return 'conversions';
+  const scores = [...known].map(([kind, names]) => {
+    const { required } = mappedFields[kind];
+    return {
+      kind,
+      score: required.filter((choice) => choice.some((name) => names.has(name))).length / required.length,
+    };
+  });
+  const [best, second] = scores.toSorted((one, other) => other.score - one.score);
+  return best !== undefined && best.score > 0.5 && best.score > (second?.score ?? 0) ? best.kind : undefined;
+}
+
+/** The mapping by which records are tried, and what is said of it. */
+function mappingFor(
+  kind: LandingKind,
+  names: readonly string[],
+  records: readonly JsonObject[],
+  {
+    configured,
+    format,
+    path,
+  }: { configured: FileMapping | undefined; format: FileMapping['format']; path: string | undefined },
+): Pick<Inspection, 'mapping_is' | 'seen' | 'missing' | 'doubts'> & {
+  mapping: FileMapping | undefined;
+} & Pick<Inspection, 'written'> {
+  const none = { seen: {}, missing: [], doubts: [], written: null };
+  if (configured !== undefined) return { ...none, mapping_is: 'configured', mapping: configured };
+  if (mappedFields[kind].required.every((choice) => choice.some((name) => names.includes(name))))
+    return { ...none, mapping_is: 'none', mapping: undefined };
+  const { fields, ...said }: Proposal = proposeMapping(kind, names, records);
+  const written = {
+    match: path === undefined ? `${kind}/NAME/**` : `${path.split('/').slice(0, -1).join('/')}/**`,
+    ...(Object.keys(format).length > 0 && { format }),
+    fields,
+  };
+  const read = fileMappingSchema.safeParse(written);
+  return { ...said, mapping_is: 'proposed', written, mapping: read.success ? read.data : undefined };
+}

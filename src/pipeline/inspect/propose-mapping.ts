@@ -1,0 +1,141 @@
+import { knownPlaces } from '../../kit/intake/known-names.ts';
+import { knownState, timeForms } from '../../kit/intake/known-values.ts';
+import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
+import { NumberReader } from '../../kit/intake/mapping/numbers.ts';
+import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
+import { timeReader } from '../../kit/intake/mapping/times.ts';
+import { parseMoney } from '../../kit/text/decimal-text.ts';
+import type { JsonObject } from '../../kit/text/json-text.ts';
+import { readTimestamp } from '../../kit/time/timestamp-text.ts';
+import { conversionKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
+
+/** A mapping for a file, as `offerline.json` would have it, with all that a person has to look at. */
+export interface Proposal {
+  /** Where each field of ours seems to stand, in the mapping's language. */
+  fields: Record<string, unknown>;
+  /** Where each of these names was seen before. */
+  seen: Record<string, string>;
+  /** Fields without which landing rejects every record, and nothing in the file that looks like them. */
+  missing: string[];
+  /** What could be read in another way, or was not decided. */
+  doubts: string[];
+}
+
+const moneyFields = new Set(['payout']);
+const timeFields = new Set(['clicked_at', 'occurred_at', 'changed_at', 'created_at', 'updated_at']);
+const end = new Date('9999-12-31T23:59:59Z');
+
+/** Proposes a mapping from the names of places and the values of some records. Nothing is decided that may be doubted. */
+export function proposeMapping(kind: LandingKind, places: readonly string[], records: readonly JsonObject[]): Proposal {
+  const known = knownPlaces(kind, places);
+  const proposal: Proposal = { fields: {}, seen: {}, missing: [], doubts: [] };
+  const taken = new Set<string>();
+  const valuesOf = (place: string) =>
+    records.flatMap((record) => {
+      const text = scalarText(valueAt(record, place))?.trim() ?? '';
+      return text === '' ? [] : [text];
+    });
+  const required = mappedFields[kind].required.flat();
+  const names = [...required, ...mappedFields[kind].names.filter((name) => !required.includes(name))];
+  for (const field of names) {
+    const candidates = (known.get(field) ?? []).filter(({ place }) => !taken.has(place));
+    const [best, ...others] = candidates;
+    if (best === undefined || isDecided(field, proposal)) continue;
+    const rule = ruleFor(field, best.place, valuesOf(best.place), proposal);
+    if (rule === undefined) continue;
+    taken.add(best.place);
+    proposal.fields[field] = rule;
+    proposal.seen[field] = `"${best.place}": ${best.seen}`;
+    if (others.length > 0)
+      proposal.doubts.push(`${field} could be ${others.map(({ place }) => `"${place}"`).join(' or ')} as well`);
+  }
+  proposal.missing = mappedFields[kind].required
+    .filter((choice) => !choice.some((name) => name in proposal.fields))
+    .map((choice) => choice.join(' or '));
+  if (kind === 'clicks' && 'external_id' in proposal.fields && !('offer_id' in proposal.fields))
+    proposal.missing.push('source, whose ids external_id are: {"value": "its name"}');
+  return proposal;
+}
+
+/** A field that another one stands for: of rows of state there are no kinds. */
+function isDecided(field: string, { fields }: Proposal): boolean {
+  return (field === 'status' && 'kind' in fields) || (field === 'external_id' && 'offer_id' in fields);
+}
+
+/** Returns how a field is read at a place; undefined where its values are not of that field. */
+function ruleFor(field: string, place: string, values: readonly string[], proposal: Proposal): unknown {
+  if (field === 'kind')
+    return values.length > 0 && values.every((value) => conversionKinds.some((kind) => kind === value))
+      ? place
+      : undefined;
+  if (field === 'status' && proposal.fields['conversion_id'] !== undefined) return stateRule(place, values, proposal);
+  if (moneyFields.has(field)) return moneyRule(field, place, values, proposal);
+  if (timeFields.has(field)) return timeRule(field, place, values, proposal);
+  return place;
+}
+
+function stateRule(place: string, values: readonly string[], proposal: Proposal): unknown {
+  const words = new Map(values.map((value) => [value.toLowerCase(), knownState(value)]));
+  const unknown = [...words].flatMap(([word, state]) => (state === undefined ? [word] : []));
+  if (unknown.length > 0)
+    proposal.doubts.push(`status: what does ${unknown.map((word) => `"${word}"`).join(', ')} mean?`);
+  const known = [...words].flatMap(([word, state]) => (state === undefined ? [] : [[word, state] as const]));
+  return { at: place, words: Object.fromEntries(known) };
+}
+
+const signs = ['$', '€', '£', 'USD', 'EUR', 'GBP'];
+const numberForms = [
+  { decimal: ',' },
+  { decimal: ',', group: '.' },
+  { decimal: ',', group: ' ' },
+  { group: ',' },
+] as const;
+
+function moneyRule(field: string, place: string, values: readonly string[], proposal: Proposal): unknown {
+  const found = signs.filter((sign) => values.some((value) => value.includes(sign)));
+  const strip = found.length === 0 ? {} : { strip: found };
+  if (found.length === 0 && values.every((value) => parseMoney(value) !== undefined)) return place;
+  const plain = found.length === 0 ? [] : [{}];
+  const fitting = [...plain, ...numberForms].filter((form) => {
+    const reader = new NumberReader({ decimal: '.', strip: found, scale: 0, round: false, sign: 'keep', ...form });
+    return values.every((value) => reader.read(value) !== undefined);
+  });
+  const [best, other] = fitting;
+  if (best === undefined) {
+    proposal.doubts.push(
+      `${field}: not all of its values are amounts, such as "${values.find((value) => parseMoney(value) === undefined) ?? ''}"`,
+    );
+    return place;
+  }
+  if (other !== undefined) proposal.doubts.push(`${field}: is the comma its decimal point, or between thousands?`);
+  return { at: place, number: { ...best, ...strip } };
+}
+
+function timeRule(field: string, place: string, values: readonly string[], proposal: Proposal): unknown {
+  const faults = new Set(
+    values.flatMap((value) => {
+      const read = readTimestamp(value, end);
+      return 'fault' in read ? [read.fault] : [];
+    }),
+  );
+  if (faults.size === 0) return place;
+  const withoutOffset = (where: string) =>
+    proposal.doubts.push(`${field}: its times have no offset; name their zone, as in ${where}`);
+  if (!faults.has('malformed')) {
+    withoutOffset(`{"at": "${place}", "zone": "Europe/Berlin"}`);
+    return place;
+  }
+  const fitting = timeForms.filter(({ pattern }) => {
+    const read = timeReader(pattern, undefined);
+    return values.every((value) => read(value) !== undefined);
+  });
+  const [best, ...others] = fitting;
+  if (best === undefined) {
+    proposal.doubts.push(`${field}: no known pattern fits "${values[0] ?? ''}"; write its own as "time"`);
+    return place;
+  }
+  if (others.length > 0)
+    proposal.doubts.push(`${field}: ${others.map(({ pattern }) => `"${pattern}"`).join(' or ')} would fit as well`);
+  if (!/%z|%Z|%s/.test(best.pattern)) withoutOffset('"zone": "Europe/Berlin"');
+  return { at: place, time: best.pattern };
+}

@@ -1,0 +1,204 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from '../../kit/config/settings.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { insertRows } from '../../kit/duckdb/insert-rows.ts';
+import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
+import { makeEmptyTempTable } from '../../kit/duckdb/temp-table.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import type { FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
+import type { FileProblem } from '../../kit/intake/reading/record-sink.ts';
+import { dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
+import type { LandingKind } from '../../kit/vocabulary/values.ts';
+import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
+import { catalogColumns } from '../ingest/open-new-files.ts';
+import { eventsOfStates } from '../ingest/states/state-events.ts';
+import { recordsOf } from '../landing/catalog/catalog-records.ts';
+import { parseOfferRecord } from '../landing/catalog/offer-record.ts';
+import { checkFile, noLimits } from '../landing/files/check-files.ts';
+import { QuarantineError, type CheckedFile, type LandingFile, type LandingRecord } from '../landing/landing-file.ts';
+import { fileLines } from '../landing/lines/file-lines.ts';
+import { isState } from '../landing/lines/map-lines.ts';
+import { rawOfLine } from '../landing/lines/mapped-line.ts';
+import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
+import { numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
+
+/** What would become of the first records of a file. */
+export interface TriedRecords {
+  tried: number;
+  /** The first of them as they would be. */
+  rows: object[];
+  /** Records that a mapping passes over. */
+  passed_over: number;
+  rejects: { reason: string; rows: number; line: number; raw: string }[];
+}
+
+interface ReadRecords {
+  format: string;
+  file: CheckedFile;
+  /** The first of them. */
+  records: LandingRecord[];
+  /** Number of all of them. */
+  count: number;
+}
+
+const maxRows = 5;
+const maxRawCharacters = 200;
+
+/** Reads files as landing does, without a warehouse. */
+export class TrialReading {
+  readonly #scratch: string;
+  readonly #settings: Settings;
+  readonly #wallClock: Moment;
+  readonly #stop: AbortSignal | undefined;
+  #reads = 0;
+
+  constructor(scratch: string, settings: Settings, now: number, stop: AbortSignal | undefined) {
+    this.#scratch = scratch;
+    this.#settings = settings;
+    this.#wallClock = momentOfMilliseconds(now);
+    this.#stop = stop;
+  }
+
+  /** Reads a file's records, of which the first so many are kept. */
+  async read(
+    file: LandingFile,
+    mapping: FileMapping | undefined,
+    rows: number,
+  ): Promise<ReadRecords | { format: string; problem: FileProblem }> {
+    const scratchPath = join(this.#scratch, `read-${++this.#reads}`);
+    const by = mapping && { mapping, rates: this.#settings.rates };
+    const maxUnpackedBytes = this.#settings.unpacked_gigabytes * 1e9;
+    const limits = { ...noLimits, maxUnpackedBytes };
+    const check = await checkFile(file, { scratchPath, limits, mapping: by, stop: this.#stop });
+    if (check.unreadable !== undefined) throw new UsageError(`${file.path} cannot be opened (${check.unreadable})`);
+    const { format } = check;
+    if (check.problem !== undefined) return { format, problem: check.problem };
+    try {
+      const known = file.kind === 'offers' ? catalogColumns : this.#schemaOf(file.kind);
+      const read = await withDuckDB(inMemory, { threads: '1' }, (connection) =>
+        fileLines(connection, { ...file, ...check }, known, { scratchPath, maxUnpackedBytes, mapping: by }),
+      );
+      const records: LandingRecord[] = [];
+      let count = 0;
+      for await (const some of recordsOf(read)) {
+        count += some.length;
+        records.push(...some.slice(0, Math.max(0, rows - records.length)));
+      }
+      return { format, file: read, records, count };
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      return { format, problem: { reason: error.reason, detail: error.message } };
+    }
+  }
+
+  /** Reads a file's first records as they would be read. */
+  async try(
+    file: LandingFile,
+    mapping: FileMapping | undefined,
+    rows: number,
+  ): Promise<TriedRecords & { problem: FileProblem | null }> {
+    const nothing = { tried: 0, rows: [], passed_over: 0, rejects: [] };
+    const read = await this.read(file, mapping, rows);
+    if ('problem' in read) return { ...nothing, problem: read.problem };
+    const passed = { passed_over: read.file.mapped?.passedOver ?? 0, problem: null };
+    const { kind } = file;
+    const found =
+      kind === 'offers'
+        ? this.#offers(file, read)
+        : await this.#events(this.#schemaOf(kind), read, mapping !== undefined && isState(mapping));
+    return { tried: read.records.length, ...passed, ...found };
+  }
+
+  #schemaOf(kind: Exclude<LandingKind, 'offers'>): LogSchema {
+    const reading = { wallClock: this.#wallClock, timeZone: this.#settings.logs[kind].time_zone };
+    return kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
+  }
+
+  #offers({ path }: LandingFile, { file, records }: ReadRecords): Pick<TriedRecords, 'rows' | 'rejects'> {
+    const source = path.split('/')[1] ?? '';
+    const { rates: currencyRates, sources } = this.#settings;
+    const timeZone = Object.hasOwn(sources, source) ? sources[source]?.time_zone : undefined;
+    const reading = {
+      currencyRates,
+      timeZone,
+      wallClock: dateOf(this.#wallClock),
+      textCells: hasTextCells(file.format),
+    };
+    const rows: object[] = [];
+    const rejects = new RejectCounts();
+    for (const { line, text, raw } of records) {
+      const read = parseOfferRecord(text, reading);
+      if ('reject' in read) rejects.add(read.reject, line, raw);
+      else if (rows.length < maxRows) rows.push(read.offer);
+    }
+    return { rows, rejects: rejects.list() };
+  }
+
+  /** `areStates`: rows say how conversions stand, and are shown as the events that they become where nothing is told. */
+  async #events(
+    schema: LogSchema,
+    { file, records }: ReadRecords,
+    areStates: boolean,
+  ): Promise<Pick<TriedRecords, 'rows' | 'rejects'>> {
+    const lines = areStates ? await this.#linesOfStates(file, records) : [`(SELECT line, raw FROM tried_records)`];
+    return withDuckDB(inMemory, { threads: '1' }, async (connection) => {
+      await connection.run(`SET TimeZone = 'UTC'`);
+      const table = await makeEmptyTempTable(connection, 'tried_records', 'line BIGINT, raw VARCHAR');
+      const rows = records.map(({ line, text }) => ({ line, raw: text }));
+      await insertRows(connection, table, { line: 'BIGINT', raw: 'VARCHAR' }, rows);
+      const rejects = new RejectCounts();
+      const good: object[] = [];
+      for (const relation of lines) {
+        const found = await queryRows<Record<string, unknown> & { reject: string | null }>(
+          connection,
+          `SELECT * EXCLUDE (file_id, warnings) FROM (${parsedLog(schema, `(SELECT 1 AS file_id, line, raw FROM ${relation})`)}) ORDER BY line`,
+        );
+        for (const { line: _, reject, ...event } of found) {
+          if (reject !== null) {
+            const { line, reason, raw } = JSON.parse(reject) as { line: number; reason: string; raw: string };
+            rejects.add(reason, line, raw);
+          } else if (good.length < maxRows)
+            good.push(Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)));
+        }
+      }
+      return { rows: good, rejects: rejects.list() };
+    });
+  }
+
+  async #linesOfStates(file: CheckedFile, records: readonly LandingRecord[]): Promise<string[]> {
+    const first = join(this.#scratch, 'first-states.ndjson');
+    const texts = new Map(records.map(({ line, text }) => [line, text]));
+    const last = records.at(-1)?.line ?? 0;
+    const lines = Array.from(
+      { length: Math.max(0, last - file.firstRow + 1) },
+      (_, index) => texts.get(file.firstRow + index) ?? '',
+    );
+    await writeFile(first, lines.map((line) => `${line}\n`).join(''));
+    const tried = { ...file, readablePath: first, longLines: [] };
+    const reading = { wallClock: this.#wallClock, timeZone: this.#settings.logs.conversions.time_zone };
+    const { events } = await eventsOfStates(
+      [tried],
+      async () => new Map(),
+      reading,
+      () => join(this.#scratch, 'states'),
+    );
+    return numberedLines({ ...tried, ...events.get(tried)?.lines });
+  }
+}
+
+/** Rejects by reason, with the first of each. */
+class RejectCounts {
+  readonly #counts = new Map<string, TriedRecords['rejects'][number]>();
+
+  add(reason: string, line: number, raw: string): void {
+    const known = this.#counts.get(reason);
+    if (known === undefined)
+      this.#counts.set(reason, { reason, rows: 1, line, raw: rawOfLine(raw).slice(0, maxRawCharacters) });
+    else known.rows++;
+  }
+
+  list(): TriedRecords['rejects'] {
+    return [...this.#counts.values()].toSorted((one, other) => other.rows - one.rows);
+  }
+}

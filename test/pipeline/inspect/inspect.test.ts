@@ -1,0 +1,147 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
+import { inspectFile, type InspectRequest } from '../../../src/pipeline/inspect/inspect.ts';
+import { writeMapping } from '../../../src/pipeline/inspect/write-mapping.ts';
+
+const now = Date.parse('2026-11-20T00:00:00Z');
+
+async function newData(): Promise<DataDirectory> {
+  const root = await mkdtemp(join(tmpdir(), 'offerline-inspect-test-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  return new DataDirectory(root);
+}
+
+async function inspected(
+  text: string | Buffer,
+  { name = 'landing/clicks/partner/a.csv', ...request }: Partial<InspectRequest> & { name?: string } = {},
+  data?: DataDirectory,
+) {
+  const directory = data ?? (await newData());
+  const file = join(directory.root, name);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+  return inspectFile(directory, readSettings(directory), { file, ...request }, now);
+}
+
+const foreign = `Click ID;Offer ID;Sub1;aff_sub;Click time;Country
+c-1;7;u-1;x;18/11/2026 10:00:00;DE
+c-2;8;u-2;y;19/11/2026 11:00:00;AT
+`;
+
+describe('a file of other columns', () => {
+  it('is recognized, with a mapping by known names and what a person has to decide', async () => {
+    const found = await inspected(foreign);
+    expect(found).toMatchObject({
+      format: 'csv',
+      kind: 'clicks',
+      records: 2,
+      problem: null,
+      mapping_is: 'proposed',
+      written: {
+        match: 'clicks/partner/**',
+        fields: {
+          click_id: 'Click ID',
+          clicked_at: { at: 'Click time', time: '%d/%m/%Y %H:%M:%S' },
+          country: 'Country',
+        },
+      },
+    });
+    expect(found.places.find(({ place }) => place === 'Click ID')).toEqual({
+      place: 'Click ID',
+      filled: 1,
+      examples: ['c-1', 'c-2'],
+    });
+    expect(found.doubts.join('\n')).toContain('clicked_at: its times have no offset');
+    expect(found.missing.join('\n')).toContain('site_key');
+  });
+
+  it('is tried by the mapping of offerline.json: rows as they would be, rejects by reason', async () => {
+    const data = await newData();
+    await writeMapping(data, {
+      match: 'clicks/partner/**',
+      fields: {
+        click_id: 'Click ID',
+        offer_id: 'Offer ID',
+        site_key: { value: 'one' },
+        user_id: 'Sub1',
+        clicked_at: { at: 'Click time', time: '%d/%m/%Y %H:%M:%S', zone: 'UTC' },
+        country: 'Country',
+      },
+    });
+    const found = await inspected(`${foreign}c-3;9;u-3;z;40/11/2026 11:00:00;AT\n`, {}, data);
+    expect(found).toMatchObject({ mapping_is: 'configured', written: null, tried: 3, problem: null });
+    expect(found.rows[0]).toEqual({
+      click_id: 'c-1',
+      offer_id: 7,
+      site_key: 'one',
+      user_id: 'u-1',
+      clicked_at: '2026-11-18T10:00:00Z',
+      country: 'DE',
+    });
+    expect(found.rejects).toEqual([
+      {
+        reason: 'bad_clicked_at',
+        rows: 1,
+        line: 4,
+        raw: expect.stringContaining('"Click time":"40/11/2026') as string,
+      },
+    ]);
+  });
+
+  it('in our own fields needs no mapping', async () => {
+    const text = '{"click_id":"c","offer_id":7,"site_key":"s","user_id":"u","clicked_at":"2026-11-18T10:00:00Z"}\n';
+    expect(await inspected(text, { name: 'anywhere.ndjson' })).toMatchObject({
+      kind: 'clicks',
+      mapping_is: 'none',
+      written: null,
+      rejects: [],
+    });
+  });
+
+  it('that cannot be read says why, and that nobody knows asks what it is', async () => {
+    expect((await inspected(Buffer.from('Größe;b\nä;1\n', 'latin1'))).problem?.reason).toBe('bad_utf8');
+    const unknown = await inspected('a,b\n1,2\n', { name: 'x.csv' });
+    expect([unknown.kind, unknown.doubts.join()]).toEqual([null, expect.stringContaining('--as')]);
+    expect((await inspected('Title\n\nx,y,z\n1,2,3\n', { name: 'x.csv' })).doubts.join()).toContain('--header');
+  });
+});
+
+describe('a list of states', () => {
+  const list = `id,click_id,status,created_at,commission
+v-1,c-1,approved,2026-11-10T10:00:00Z,"1,50"
+v-2,c-2,pending,2026-11-10T10:00:00Z,"2,00"
+v-3,c-3,odd,2026-11-10T10:00:00Z,"1.000,00"
+`;
+
+  it('is proposed with the meanings of its words and the form of its numbers, and shown as its events', async () => {
+    const found = await inspected(list, { name: 'list.csv', as: 'conversions' });
+    expect(found.written).toMatchObject({
+      match: 'conversions/NAME/**',
+      fields: {
+        status: { at: 'status', words: { approved: 'credit', pending: 'pending' } },
+        payout: { at: 'commission', number: { decimal: ',', group: '.' } },
+      },
+    });
+    expect(found.doubts).toContain('status: what does "odd" mean?');
+    expect(found.rows).toMatchObject([{ conversion_id: 'v-1', kind: 'credit', payout: '1.500000' }]);
+    expect(found.rejects).toMatchObject([{ reason: 'bad_kind', line: 4 }]);
+  });
+});
+
+describe('writing a mapping', () => {
+  it('keeps what offerline.json says and refuses what it could not read', async () => {
+    const data = await newData();
+    await writeFile(data.settingsFile, '{"port": 9000}');
+    const mapping = { match: 'offers/net/**', fields: { external_id: 'id', title: 'name', payout: 'rate' } };
+    await writeMapping(data, mapping);
+    await writeMapping(data, { ...mapping, match: 'offers/other/**' });
+    const after = await readFile(data.settingsFile, 'utf8');
+    expect(JSON.parse(after)).toEqual({ port: 9000, files: [mapping, { ...mapping, match: 'offers/other/**' }] });
+    await expect(writeMapping(data, { match: 'elsewhere/**' })).rejects.toThrow('files[2].match');
+    expect(await readFile(data.settingsFile, 'utf8')).toBe(after);
+  });
+});
