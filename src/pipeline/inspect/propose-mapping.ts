@@ -25,7 +25,9 @@ const moneyFields = new Set(['payout']);
 const timeFields = new Set(['clicked_at', 'occurred_at', 'changed_at', 'created_at', 'updated_at']);
 const end = new Date('9999-12-31T23:59:59Z');
 
-/** Proposes a mapping from the names of places and the values of some records. Nothing is decided that may be doubted. */
+/**
+ * Proposes a mapping from the names of places and the values of some records. Nothing is decided that may be doubted.
+ */
 export function proposeMapping(kind: LandingKind, places: readonly string[], records: readonly JsonObject[]): Proposal {
   const known = knownPlaces(kind, places);
   const proposal: Proposal = { fields: {}, seen: {}, missing: [], doubts: [] };

@@ -135,7 +135,9 @@ export class TrialReading {
     return { rows, rejects: rejects.list() };
   }
 
-  /** `areStates`: rows say how conversions stand, and are shown as the events that they become where nothing is told. */
+  /**
+   * `areStates`: rows say how conversions stand, and are shown as the events that they become where nothing is told.
+   */
   async #events(
     schema: LogSchema,
     { file, records }: ReadRecords,
