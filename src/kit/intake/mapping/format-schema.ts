@@ -1,13 +1,19 @@
 import { z } from 'zod';
+import { isEncoding } from '../reading/decode.ts';
 
 const asRecognized = 'as its bytes show';
 
 /** What a file is where its bytes do not say it, or say something else. */
 export const formatSchema = z.strictObject({
-  encoding: z.string().min(1).max(40).optional().meta({
-    absent: 'UTF-8, or UTF-16 with a byte order mark',
-    description: 'Encoding of the text, such as `windows-1252`; it is never guessed',
-  }),
+  encoding: z
+    .string()
+    .max(40)
+    .refine(isEncoding, { error: 'is no encoding; usual ones are windows-1252, iso-8859-15, cp850 and shift_jis' })
+    .optional()
+    .meta({
+      absent: 'UTF-8, or UTF-16 with a byte order mark',
+      description: 'Encoding of the text, such as `windows-1252`; it is never guessed',
+    }),
   delimiter: z
     .string()
     .regex(/^(?!["A-Za-z0-9])[\t\x20-\x7e]$/, 'is not one character between cells such as ";"')

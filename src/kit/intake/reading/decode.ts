@@ -21,6 +21,11 @@ export function encodingOf(head: Buffer, named: string | undefined): string {
   return byOtherNames[name.replaceAll(/[-_ ]/g, '')] ?? name;
 }
 
+/** Returns whether text of an encoding can be read. */
+export function isEncoding(name: string): boolean {
+  return iconv.encodingExists(name);
+}
+
 /** Turns text of another encoding into UTF-8, chunk by chunk. A byte order mark is left out. */
 export class Decoder {
   readonly #encoding: string;
@@ -36,8 +41,7 @@ export class Decoder {
       this.#decode = (chunk) => decoder.decode(chunk, { stream: true });
       this.#end = () => decoder.decode();
     } else {
-      const isKnown: boolean = iconv.encodingExists(encoding);
-      if (!isKnown)
+      if (!isEncoding(encoding))
         throw new UnusableFile({
           reason: 'unknown_encoding',
           detail: `no encoding is named "${encoding}"; usual ones are windows-1252, iso-8859-15, cp850 and shift_jis`,

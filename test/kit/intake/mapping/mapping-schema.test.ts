@@ -57,6 +57,7 @@ describe('a mistake is named by its place', () => {
     [{ match: 'clicks/**', rows: [{ at: 'a' }] }, 'files[0].rows[0]', 'says not one of "is" and "not"'],
     [{ match: 'clicks/**', rows: { at: 'a', is: [{}] } }, 'files[0].rows.is[0]', 'is not a text, a number'],
     [{ match: 'clicks/**', fields: { ...click, user: 'a' } }, 'files[0].fields', '"user": no field of ours; there are'],
+    [{ match: 'clicks/**', format: { encoding: 'klingon' } }, 'files[0].format.encoding', 'is no encoding'],
     [{ match: 'clicks/**', fields: {} }, 'files[0].fields', 'lacks click_id, without which every record is rejected'],
   ])('%o', ([file, place, message]) => {
     expect(problemsOf(file)).toEqual(expect.arrayContaining([expect.stringContaining(`${place}: ${message}`)]));
