@@ -12,6 +12,13 @@ describe('offerline schema', () => {
     },
   );
 
+  it('completes mappings, whose fields may be called as a keyword is', () => {
+    const text = JSON.stringify(jsonSchemaOf('offerline.json'));
+    expect(text).toContain('Place of the list of milestones');
+    expect(text).not.toContain('[object Object]');
+    expect(text).not.toContain('$ref');
+  });
+
   it('says units, defaults, and what holds where a key is absent', () => {
     expect(jsonSchemaOf('offerline.json')).toMatchObject({
       properties: {

@@ -27,23 +27,32 @@ export function addSchemaCommand(program: Command, context: CommandContext): voi
 
 /** The JSON Schema of what may be written into a file; what only a program can check is left out. */
 export function jsonSchemaOf(file: keyof typeof schemas): object {
+  const schema = z.toJSONSchema(schemas[file], { io: 'input', unrepresentable: 'any' });
+  return { ...(inWords(schema) as object), title: `${file} of offerline` };
+}
+
+/**
+ * A schema, and those within it, with words of the description for what the reference page has columns for and editors
+ * do not know. Any JSON may stand where a part of a mapping refers to a definition of its own, which is elsewhere here.
+ */
+function inWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(inWords);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { unit, absent, description } = schema as Record<string, unknown>;
+  const notes = [unit && `in ${unit as string}`, absent && `without it: ${absent as string}`].filter(Boolean);
+  const said = [description, notes.length > 0 && `(${notes.join('; ')})`].filter(Boolean).join(' ');
+  const kept = Object.entries(schema).filter(([key]) => !ours.has(key) && key !== 'description');
   return {
-    ...z.toJSONSchema(schemas[file], {
-      io: 'input',
-      unrepresentable: 'any',
-      override: ({ jsonSchema }) => describe(jsonSchema),
-    }),
-    title: `${file} of offerline`,
+    ...Object.fromEntries(kept.map(([key, value]) => [key, partOf(key, value)])),
+    ...(said !== '' && { description: said }),
   };
 }
 
-/** Says in words of the description what the reference page has columns for, and editors do not know. */
-function describe(schema: Record<string, unknown>): void {
-  const { unit, absent, description } = schema;
-  delete schema['takes'];
-  delete schema['unit'];
-  delete schema['absent'];
-  const notes = [unit && `in ${unit as string}`, absent && `without it: ${absent as string}`].filter(Boolean);
-  if (notes.length > 0)
-    schema['description'] = `${(description as string | undefined) ?? ''} (${notes.join('; ')})`.trim();
+const ours = new Set(['takes', 'unit', 'absent', '$ref', '$defs']);
+
+/** Properties are named by what people write, which may be called as a keyword is. */
+function partOf(key: string, value: unknown): unknown {
+  if (key === 'default' || key === 'const' || key === 'enum') return value;
+  if (key !== 'properties') return inWords(value);
+  return Object.fromEntries(Object.entries(value as object).map(([name, schema]) => [name, inWords(schema)]));
 }
