@@ -17,7 +17,7 @@ export interface Members {
   values: JsonValue[];
   /** Place of the list. */
   place: string;
-  /** Members that have no value where the mapping names one. */
+  /** Members that have no value where the mapping names one; an empty list is one, which adds nothing. */
   lacking: number;
 }
 
@@ -45,7 +45,7 @@ export function objectReader(
   const counts = rowFilter(rows);
   return (record) => {
     const list = valueAt(record, each);
-    const isMember = isJsonObject(list) ? findValue(list, places).value !== undefined : !Array.isArray(list);
+    const isMember = isJsonObject(list) ? memberValue(list, places) !== undefined : !Array.isArray(list);
     const members = isMember ? [list] : membersOf(list);
     return members.filter((member): member is JsonValue => !isAbsent(member)).filter(counts);
   };
@@ -64,10 +64,17 @@ export function memberReader({ at, each, rows, split }: ListPlaces): (record: Js
   const places = at ?? [''];
   const objects = objectReader(each, at ?? [], rows);
   return (record) => {
-    const found = objects(record).map((member) => findValue(member, places).value);
+    const found = objects(record).map((member) => memberValue(member, places));
     const values = found.filter((value) => value !== undefined);
     return { values: partsOf(values, split), place: each, lacking: found.length - values.length };
   };
+}
+
+/** Returns the value of a member. An empty list says that there is nothing, which a missing value does not say. */
+function memberValue(member: JsonValue, places: readonly string[]): JsonValue | undefined {
+  const { value } = findValue(member, places);
+  if (value !== undefined) return value;
+  return places.some((place) => Array.isArray(valueAt(member, place))) ? [] : undefined;
 }
 
 /** Lists within the list become its members, and texts their parts. */

@@ -145,6 +145,18 @@ describe('a list', () => {
     expect(landingReject(result)).toBe('bad_countries');
   });
 
+  it('has no member for a list that is empty, which is no missing value', () => {
+    const rules = { each: 'rules', at: 'country.allow', except: { each: 'rules', at: 'country.deny' } };
+    const rule = (allow: string[], deny: string[]) => ({ country: { allow, deny } });
+    expect(countries(rules, { rules: [rule([], []), rule(['DE', 'FR'], ['FR'])] })).toEqual(['DE']);
+    expect(countries(rules, { rules: [rule([], ['US'])] })).toHaveLength(248);
+    expect(countries(rules, { rules: [rule([], [])] })).toBeUndefined();
+    expect(countries(rules, { rules: rule(['DE'], []) })).toEqual(['DE']);
+    expect(countries(rules, { rules: [{ country: { allow: [] } }, rule(['DE'], [])] })).toEqual({
+      unread: [{ country: { allow: [] } }, rule(['DE'], [])],
+    });
+  });
+
   it('loses the members that a word leaves out, and runs nowhere when all are', () => {
     const devices = { at: 'os', words: { smart_tv: null, phone: 'mobile' } };
     expect(recordOf('offers', { devices }, { os: ['Phone', 'Smart_TV'] })).toEqual({ devices: ['mobile'] });
