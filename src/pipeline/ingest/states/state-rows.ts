@@ -33,29 +33,38 @@ const printableAscii = /^[\x20-\x7e]+$/;
 
 /**
  * Reads a mapped row of state. Returns the row of an event in its place where something of it cannot be read: landing
- * rejects that by its own rules, under the row's own line.
+ * rejects that by its own rules, under the row's own line. The row names a fault that these rules do not find, or only
+ * after they find that a pending row is no event.
  */
 export function readStateRow(line: string, reading: StateReading): StateRow | { rejected: JsonObject } {
   const record = parseJson(line);
   if (!isJsonObject(record)) return { rejected: {} };
   const { status, changed_at, version, ...event } = record;
-  // A pending one is refused for what is wrong with it, not for what no event says.
-  const kind = status === 'pending' ? 'credit' : (status ?? null);
-  const rejected = () => ({ rejected: { ...event, kind } as JsonObject });
+  const rejected = (fault?: string) => ({
+    rejected: {
+      ...event,
+      kind: status ?? null,
+      ...(fault === undefined ? {} : { [rejectKey]: fault }),
+    } satisfies JsonObject,
+  });
   if (record[rejectKey] !== undefined) return rejected();
   const text = (name: string) => textOf(record[name]);
   const [id, clickId, eventId] = [text('conversion_id'), text('click_id'), text('event_id')];
   const known = Object.entries(statuses).find(([word]) => word === status)?.[1];
-  if (id === undefined || id.length > maxId || !printableAscii.test(id)) return rejected();
+  if (id === undefined || !printableAscii.test(id)) return rejected();
+  if (id.length > maxId) return rejected('bad_conversion_id');
   if (clickId === undefined || clickId.length > 128 || !printableAscii.test(clickId)) return rejected();
-  if (known === undefined || (eventId !== undefined && !isName(eventId))) return rejected();
-  const occurred = momentOf(text('occurred_at'), reading);
-  if (occurred === undefined) return rejected();
+  if (known === undefined) return rejected();
+  const occurred = momentOf(record['occurred_at'], reading);
+  if (typeof occurred !== 'string') return rejected(occurred.fault);
+  if (eventId !== undefined && !isName(eventId)) return rejected('bad_event_id');
   // USD: the mapping has converted it. A value of another kind is no amount.
   const payout = text('payout');
   const amount = payout === undefined ? undefined : parseMoney(payout);
-  if (amount === undefined && record['payout'] !== undefined && record['payout'] !== null) return rejected();
-  const changed = momentOf(textOf(changed_at), reading) ?? reading.changedAt;
+  if (amount === undefined && record['payout'] !== undefined && record['payout'] !== null)
+    return rejected('bad_payout');
+  const stated = momentOf(changed_at, reading);
+  const changed = typeof stated === 'string' ? stated : reading.changedAt;
   return {
     id,
     clickId,
@@ -79,9 +88,12 @@ function isName(text: string): boolean {
   return text.length > 0 && Array.from(text).length <= 256 && text.isWellFormed() && !text.includes('\0');
 }
 
-function momentOf(text: string | undefined, { wallClock, timeZone }: StateReading): Moment | undefined {
-  const read = text === undefined ? undefined : readTimestamp(text, dateOf(wallClock), timeZone);
-  return read !== undefined && 'moment' in read ? read.moment : undefined;
+/** Reads when a conversion happened, or changed; the faults are those of `occurred_at` in a log. */
+function momentOf(value: JsonValue | undefined, { wallClock, timeZone }: StateReading): Moment | { fault: string } {
+  if (value === undefined || value === null) return { fault: 'missing_occurred_at' };
+  const read = readTimestamp(textOf(value) ?? '', dateOf(wallClock), timeZone);
+  if ('moment' in read) return read.moment;
+  return { fault: read.fault === 'malformed' ? 'bad_occurred_at' : read.fault };
 }
 
 const digits = 20;

@@ -121,16 +121,22 @@ describe('rows of state', () => {
         row({ '~reject': 'no_rate' }),
         '{"~raw":"odd","status":"credit"}',
         row(),
+        row({ status: 'pending', occurred_at: null }),
+        row({ status: 'pending', event_id: '' }),
+        row({ status: 'pending', conversion_id: 'v'.repeat(121) }),
       ],
     ]);
     expect(events.map(({ line, event }) => [line, event['kind'], event['~reject'] ?? event['~raw']])).toEqual([
       [2, 'paid', undefined],
       [3, 'credit', undefined],
-      [4, 'credit', undefined],
-      [5, 'credit', undefined],
+      [4, 'credit', 'bad_occurred_at'],
+      [5, 'credit', 'bad_payout'],
       [6, 'credit', 'no_rate'],
       [7, 'credit', 'odd'],
       [8, 'credit', undefined],
+      [9, 'pending', 'missing_occurred_at'],
+      [10, 'pending', 'bad_event_id'],
+      [11, 'pending', 'bad_conversion_id'],
     ]);
   });
 
