@@ -5,7 +5,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
  * Writes the workbook of `data/exports/workbook-statement`, as a spreadsheet program saves one: texts in a table of
  * their own, times as days since 1899-12-30 with a format, amounts with the 17 digits of a binary number, a formula.
  *
- * node src/launch.mjs test/kit/intake/exports/write-workbook.ts
+ * node src/launch.mjs test/e2e/exports/write-workbook.ts
  */
 
 type Cell = string | { number: string; style?: 'time' } | { formula: string; value: string } | undefined;
@@ -115,7 +115,7 @@ export function workbook(): Buffer {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const folder = new URL('../../../../data/exports/workbook-statement/', import.meta.url);
+  const folder = new URL('../../../data/exports/workbook-statement/', import.meta.url);
   mkdirSync(folder, { recursive: true });
   writeFileSync(new URL('statement.xlsx', folder), workbook());
 }
