@@ -114,6 +114,28 @@ describe('files are read by their bytes', () => {
     expect(row?.reason).toMatch(detail);
   });
 
+  it.for<[what: string, name: string]>([
+    ['braces', '{adid}'],
+    ['brackets', '[click id]'],
+  ])('a header that begins with a name in %s is one of CSV', async ([, name], { landing }) => {
+    const named = [[name, ...header], ...rows.map((row) => ['x', ...row])].map((row) => `${row.join(';')}\n`);
+    await landing.put('clicks/a.csv', named.join(''));
+    await landing.ingest();
+    expect(await landing.ledger()).toEqual(['clicks/a.csv loaded 2=2+0+0']);
+    expect(await landing.warnings()).toEqual([`clicks/a.csv unknown_field ${name} 2`]);
+  });
+
+  it.for<[what: string, first: string]>([
+    ['braces', '{adid},{country}'],
+    ['brackets', '[adid],[country]'],
+    ['a row', '{click_id:1},{click_id:2}'],
+  ])('above lines of JSON a line of %s is a bad row', async ([, first], { landing }) => {
+    await landing.put('clicks/a.csv', `${first}\n${lines}`);
+    await landing.ingest();
+    expect(await landing.ledger()).toEqual(['clicks/a.csv loaded 3=2+0+1']);
+    expect(await landing.rejects()).toEqual(['clicks/a.csv:1 not_json_object']);
+  });
+
   it('a checksum in a zip is compared', async ({ landing }) => {
     const zip = zipOf({ 'a.csv': table(',') });
     // The sum in the list of members.

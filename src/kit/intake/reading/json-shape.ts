@@ -33,6 +33,7 @@ export function jsonShape(written: string, isWhole: boolean, names: RecordNames)
   const first = parsed(/.*/y.exec(text.slice(start))?.[0] ?? '');
   if (isObject(first) && isRecord(first, names)) return lineByLine;
   const lines = wholeLines(text.slice(start), isWhole);
+  if (isHeader(lines)) return undefined;
   if (text[start] === '{') return objectShape(text.slice(start), lines, isWhole, names);
   if (text[start] === '[') return arrayShape(text.slice(start), lines);
   // A document like any other, only that it holds no records.
@@ -41,6 +42,15 @@ export function jsonShape(written: string, isWhole: boolean, names: RecordNames)
   const isLog =
     objects.some((each) => isRecord(each, names)) || (objects.length > 0 && 2 * objects.length >= lines.length);
   return isLog ? lineByLine : undefined;
+}
+
+/**
+ * True where the first line is a header whose first name stands in braces or brackets, as Adjust writes placeholders:
+ * `{adid},{country}`. Above lines of JSON it is a bad row.
+ */
+function isHeader([first = '', ...others]: readonly string[]): boolean {
+  const name = /^(?:\{[^{}[\]":,;\t|]+\}|\[[^{}[\]":,;\t|]+\])(?=[ ]*[,;\t|][^,;\t|])/.exec(first)?.[0];
+  return name !== undefined && parsed(name) === undefined && !others.some((line) => isObject(parsed(line)));
 }
 
 /** The lines that are not blank, without one that the text may cut. */
