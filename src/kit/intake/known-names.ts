@@ -1,4 +1,5 @@
 import type { LandingKind } from '../vocabulary/values.ts';
+import { plainName } from './reading/header-names.ts';
 
 /*
  * What fields of ours are called in exports that people have, each name with where it was seen in public documentation
@@ -281,13 +282,9 @@ export interface KnownPlace {
   seen: string;
 }
 
-/** Returns a name without what exports write differently: case, blanks, dashes, underscores, and braces around it. */
-export function plainName(name: string): string {
-  return name
-    .trim()
-    .replace(/^\{(.*)\}$|^\[(.*)\]$/s, '$1$2')
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, '');
+/** Returns a name without what exports write differently, and without braces or brackets around it. */
+export function bareName(name: string): string {
+  return plainName(name.trim().replace(/^\{(.*)\}$|^\[(.*)\]$/s, '$1$2'));
 }
 
 /**
@@ -309,9 +306,9 @@ export function knownPlaces(kind: LandingKind, places: readonly string[]): Map<s
 
 /** Returns the places that have a name as a whole, then those of which it is the last key. */
 function placesNamed(name: string, places: readonly string[]): string[] {
-  const plain = plainName(name);
-  const whole = places.filter((place) => plainName(place) === plain);
-  return [...whole, ...places.filter((place) => place.includes('.') && plainName(lastKey(place)) === plain)];
+  const plain = bareName(name);
+  const whole = places.filter((place) => bareName(place) === plain);
+  return [...whole, ...places.filter((place) => place.includes('.') && bareName(lastKey(place)) === plain)];
 }
 
 function lastKey(place: string): string {

@@ -1,5 +1,5 @@
 import type { ConversionKind } from '../vocabulary/values.ts';
-import { plainName } from './known-names.ts';
+import { plainName } from './reading/header-names.ts';
 
 /*
  * Words of states and ways to write times in exports that people have, each with where it was seen. As names of fields

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { knownNames, knownPlaces, plainName } from '../../../src/kit/intake/known-names.ts';
+import { bareName, knownNames, knownPlaces } from '../../../src/kit/intake/known-names.ts';
 import { landingFieldNames } from '../../../src/kit/vocabulary/offer-fields.ts';
 import { landingKinds, type LandingKind } from '../../../src/kit/vocabulary/values.ts';
 import { clickSchema, conversionSchema } from '../../../src/pipeline/landing/logs/log-fields.ts';
@@ -19,7 +19,7 @@ it.each([
   ['Date / Time', 'date/time'],
   [' user-agent ', 'useragent'],
 ])('the name %s is %s without what exports write differently', (name, plain) => {
-  expect(plainName(name)).toBe(plain);
+  expect(bareName(name)).toBe(plain);
 });
 
 it('columns of a click log are known by the names of its product', () => {
@@ -65,7 +65,7 @@ it('names are known for fields that there are, each name once', () => {
   for (const kind of landingKinds)
     for (const [field, names] of Object.entries(knownNames[kind])) {
       expect(fields[kind]).toContain(field);
-      const plain = Object.keys(names).map(plainName);
+      const plain = Object.keys(names).map(bareName);
       expect(new Set(plain).size, field).toBe(plain.length);
     }
 });

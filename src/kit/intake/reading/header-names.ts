@@ -1,5 +1,5 @@
 /** Returns a name without what people write differently: case, blanks, dashes, underscores. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[\s_-]+/g, '');
 }
 
