@@ -45,6 +45,7 @@ describe('files are read by their bytes', () => {
       table(',', ['Click ID', 'OFFER-ID', 'SiteKey', 'User_Id', 'Clicked At']),
     ],
     ['a header with blanks behind commas', 'a.csv', table(',').replace(header.join(','), header.join(', '))],
+    ['a header with a line break in a name', 'a.csv', table(';', ['"Click\nID"', ...header.slice(1)])],
     ['blank lines before the header and at the end', 'a.csv', `\n \n${table(',')}\n   \n\n`],
     ['a last column without a name', 'a.csv', table(',').replaceAll('\n', ',\n')],
     ['UTF-16 as Excel writes it', 'a.txt', Buffer.from(`\ufeff${table('\t')}`, 'utf16le')],

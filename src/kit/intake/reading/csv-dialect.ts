@@ -40,7 +40,7 @@ export function recognizeDialect(text: string, isWhole: boolean, settings: Forma
   }
   const shown = new Lines(text, walk.at);
   while (!shown.isEnd && shown.line().trim() === '') shown.next();
-  const delimiter = settings.delimiter ?? separator ?? mostFrequent(shown.line());
+  const delimiter = settings.delimiter ?? separator ?? mostFrequent(rowAt(shown));
   return {
     delimiter: delimiter.charCodeAt(0),
     before: text.slice(0, walk.at),
@@ -48,6 +48,23 @@ export function recognizeDialect(text: string, isWhole: boolean, settings: Forma
     header: typeof header === 'number' ? undefined : header,
     headerIsMissing: walk.isEnd && !isWhole,
   };
+}
+
+/** Returns the row at a line: names of columns in quotes may have line breaks, as spreadsheets write them. */
+function rowAt(lines: Lines): string {
+  const first = lines.line();
+  const row = [first];
+  for (let isOpen = hasOddQuotes(first); isOpen; isOpen = hasOddQuotes(lines.line()) !== isOpen) {
+    lines.next();
+    // A quote that nothing closes is none.
+    if (lines.isEnd) return first;
+    row.push(lines.line());
+  }
+  return row.join('\n');
+}
+
+function hasOddQuotes(line: string): boolean {
+  return line.split('"').length % 2 === 0;
 }
 
 /** Returns the delimiter that a row has most of outside of quotes; a comma where it has none. */
