@@ -141,7 +141,9 @@ describe.each(folders)('%s', (folder) => {
     expect((await landing.warnings()).filter((warning) => / (passed_over|pending_conversion) /.test(warning))).toEqual(
       counts.filter(([, count]) => count > 0).map(([what, count]) => `${what} ${count}`),
     );
-    const statuses = await landing.query('SELECT DISTINCT status, sum(rejected) AS rejected FROM ingest_files GROUP BY 1');
+    const statuses = await landing.query(
+      'SELECT DISTINCT status, sum(rejected) AS rejected FROM ingest_files GROUP BY 1',
+    );
     expect(statuses).toEqual([{ status: 'loaded', rejected: rejects.length }]);
   });
 
