@@ -42,10 +42,10 @@ describe('a store of other people', () => {
 
   it('gives each object once, and again what is put under its key since', async () => {
     for (const key of keys) await moto.put(key, `${key}\n`);
-    await moto.put('clicks/notes.txt', 'x');
+    await moto.put('clicks/notes.md', 'x');
     await moto.put('clicks/folder/', '');
     onTestFinished(async () => {
-      for (const key of [...keys, 'clicks/notes.txt', 'clicks/folder/']) await moto.remove(key);
+      for (const key of [...keys, 'clicks/notes.md', 'clicks/folder/']) await moto.remove(key);
     });
     expect(await pull()).toMatchObject({
       status: 'done',

@@ -297,7 +297,7 @@ async function promoteNewFiles(
   for (const kind of eventKinds) await ensureKeyRuns({ ...run, connection }, kind, run.runId);
   const newClickFiles = await ingestLog(run, state, engine, clicks, nextFileId);
   const newConversionFiles = await ingestLog(run, state, engine, conversions, nextFileId);
-  await rememberStates(connection, conversions.told);
+  await rememberStates(connection, conversions.emitted);
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
     const newEvents = await recordConversionEvents(connection, newConversionFiles);
     await awaitPostbacks(connection, newEvents);

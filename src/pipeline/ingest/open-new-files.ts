@@ -82,7 +82,7 @@ export async function openNewFiles(
       batch: await openLogBatch(connection, schema, files, async (file, known) =>
         states.has(file) ? states.linesOf(file) : withLines(file, known),
       ),
-      told: states.told,
+      emitted: states.emitted,
       broken: broken.filter(({ file }) => file.kind === kind),
     };
   };

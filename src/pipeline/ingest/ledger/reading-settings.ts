@@ -11,7 +11,7 @@ export interface ReadingSettings {
   /** Digest of the mapping that the file was read by; null and absent where there was none. */
   mapping?: string | null;
   /** Of a file of states: its rows that became events. */
-  told_rows?: number;
+  emitted_rows?: number;
   /** The mode of a catalog. */
   mode?: 'full' | 'delta';
   /** The rates of the currencies that a catalog names, null where there was none. */

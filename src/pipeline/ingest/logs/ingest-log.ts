@@ -19,7 +19,7 @@ import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { recordWarnings } from './log-warnings.ts';
 import type { LedgerRow, NewFile } from '../ledger/read-again.ts';
 import { logReadingSettings, parseReadingSettings, type ReadingSettings } from '../ledger/reading-settings.ts';
-import type { ToldState } from '../states/state-events.ts';
+import type { EmittedState } from '../states/state-events.ts';
 import { recordRejects } from './rejects.ts';
 import { runNumberText } from '../../../kit/text/run-number.ts';
 
@@ -29,8 +29,8 @@ export interface OpenedLog {
   batch: LogBatch;
   /** Files that cannot be read whole. */
   broken: BrokenFile[];
-  /** What rows of state tell from now on. */
-  told: readonly ToldState[];
+  /** States that the rows of state leave behind. */
+  emitted: readonly EmittedState[];
 }
 
 export interface BrokenFile {
@@ -94,11 +94,11 @@ export async function ingestLog(
 /** What the ledger keeps of a log's reading: of rows of state how many became events, here and in readings before. */
 function readingOf({ settings }: Run, { kind }: LogSchema, { path, before, states }: LogBatchFile): ReadingSettings {
   const reading = logReadingSettings(settings, kind, path);
-  return states === undefined ? reading : { ...reading, told_rows: states.told + toldRowsOf(before) };
+  return states === undefined ? reading : { ...reading, emitted_rows: states.emitted + emittedRowsOf(before) };
 }
 
-function toldRowsOf(before: LedgerRow | undefined): number {
-  return before === undefined ? 0 : (parseReadingSettings(before.read_with).told_rows ?? 0);
+function emittedRowsOf(before: LedgerRow | undefined): number {
+  return before === undefined ? 0 : (parseReadingSettings(before.read_with).emitted_rows ?? 0);
 }
 
 /**
@@ -108,7 +108,7 @@ function toldRowsOf(before: LedgerRow | undefined): number {
 function knownStates({ before, states }: LogBatchFile): number {
   if (states === undefined) return 0;
   if (before === undefined) return states.known;
-  return before.accepted + before.duplicates + Math.max(0, states.known - toldRowsOf(before) - before.duplicates);
+  return before.accepted + before.duplicates + Math.max(0, states.known - emittedRowsOf(before) - before.duplicates);
 }
 
 /** Number of key runs from which an ingest merges them itself; maintenance does it sooner. */

@@ -4,15 +4,21 @@ import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts
 import { landingMapping } from '../landing-mappings.ts';
 import type { Run } from '../../runs/stage.ts';
 import { isState } from '../../landing/lines/map-lines.ts';
-import { eventsOfStates, toldStates, type StateCounts, type StateEvents, type ToldState } from './state-events.ts';
+import {
+  eventsOfStates,
+  emittedStates,
+  type StateCounts,
+  type StateEvents,
+  type EmittedState,
+} from './state-events.ts';
 
 /** Files of a run whose rows say how conversions stand. */
 export interface StateFiles {
   has(file: CheckedFile): boolean;
   /** Gives a file with its events as lines. Throws `QuarantineError` where it cannot be read whole. */
   linesOf(file: CheckedFile): CheckedFile & { states: StateCounts };
-  /** What is told of conversions with the events of these files. */
-  told: ToldState[];
+  /** What is emitted of conversions with the events of these files. */
+  emitted: EmittedState[];
 }
 
 /**
@@ -38,14 +44,14 @@ export async function openStateFiles(
     }
   }
   const readable = [...opened.values()];
-  const { events, told } = await eventsOfStates(
+  const { events, emitted } = await eventsOfStates(
     readable,
-    (ids) => toldStates(connection, ids),
+    (ids) => emittedStates(connection, ids),
     { wallClock, timeZone: settings.logs.conversions.time_zone },
     (file) => join(data.scratch, `states-${readable.indexOf(file)}`),
   );
   return {
-    told,
+    emitted,
     has: (file) => opened.has(file) || quarantined.has(file),
     linesOf(file) {
       const why = quarantined.get(file);

@@ -11,8 +11,8 @@ import { momentOf } from '../../../kit/time/moment.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
 import { readStateRow, type StateReading, type StateRow } from './state-rows.ts';
 
-/** What rows of state have told of a conversion so far. */
-export interface ToldState {
+/** What rows of state have emitted of a conversion so far. */
+export interface EmittedState {
   conversion_id: string;
   /** Number of its credits, or of rejects without one. */
   credits: number;
@@ -26,7 +26,7 @@ export interface ToldState {
 /** What became of the rows of a file of states. */
 export interface StateCounts {
   /** Rows that became events, and those that bring nothing new. */
-  told: number;
+  emitted: number;
   known: number;
   /** Rows of conversions that nobody has decided yet. */
   pending: number;
@@ -41,34 +41,39 @@ export interface StateEvents extends StateCounts {
 const maxApart = 20_000;
 
 /**
- * Reads files whose rows say how conversions stand as logs of the events that lead there from what was told before, in
+ * Reads files whose rows say how conversions stand as logs of the events that lead there from what was emitted before, in
  * the order of the files' modification, then path: the order in which they arrived. A row whose version is older than
- * what was told brings nothing. A row that becomes two events has the second one apart, under the same number.
- * `toldBefore` gives what is known by conversion and is brought up to date. `scratch`: paths of scratch files.
+ * what was emitted brings nothing. A row that becomes two events has the second one apart, under the same number.
+ * `emittedBefore` gives what is known by conversion and is brought up to date. `scratch`: paths of scratch files.
  */
 export async function eventsOfStates<File extends CheckedFile>(
   files: readonly File[],
-  toldBefore: (ids: readonly string[]) => Promise<Map<string, ToldState>>,
+  emittedBefore: (ids: readonly string[]) => Promise<Map<string, EmittedState>>,
   reading: Omit<StateReading, 'changedAt'>,
   scratch: (file: File) => string,
-): Promise<{ events: Map<File, StateEvents>; told: ToldState[] }> {
+): Promise<{ events: Map<File, StateEvents>; emitted: EmittedState[] }> {
   const inOrder = files.toSorted((one, other) =>
     one.modifiedNs === other.modifiedNs ? (one.path < other.path ? -1 : 1) : one.modifiedNs < other.modifiedNs ? -1 : 1,
   );
-  const told = new Map<string, ToldState>();
+  const emitted = new Map<string, EmittedState>();
   const events = new Map<File, StateEvents>();
   for (const file of inOrder) {
     const changedAt = momentOf(file.modifiedNs / 1000n);
     const rows = await readRows(file, { ...reading, changedAt });
-    const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || told.has(row.id) ? [] : [row.id])))];
-    const before = await toldBefore(unknown);
-    const stateOf = (id: string) => told.get(id) ?? before.get(id);
+    const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || emitted.has(row.id) ? [] : [row.id])))];
+    const before = await emittedBefore(unknown);
+    const stateOf = (id: string) => emitted.get(id) ?? before.get(id);
     events.set(
       file,
-      await writeEvents(file, rows, { stateOf, tell: (state) => told.set(state.conversion_id, state) }, scratch(file)),
+      await writeEvents(
+        file,
+        rows,
+        { stateOf, emit: (state) => emitted.set(state.conversion_id, state) },
+        scratch(file),
+      ),
     );
   }
-  return { events, told: [...told.values()] };
+  return { events, emitted: [...emitted.values()] };
 }
 
 interface NumberedRow {
@@ -100,12 +105,12 @@ function byVersion(rows: readonly NumberedRow[]): NumberedRow[] {
 async function writeEvents(
   { firstRow }: FileLines,
   rows: readonly NumberedRow[],
-  { stateOf, tell }: { stateOf: (id: string) => ToldState | undefined; tell: (state: ToldState) => void },
+  { stateOf, emit }: { stateOf: (id: string) => EmittedState | undefined; emit: (state: EmittedState) => void },
   scratch: string,
 ): Promise<StateEvents> {
   const first = new Map<number, string>();
   const second: { line: number; text: string }[] = [];
-  const counts = { told: 0, known: 0, pending: 0 };
+  const counts = { emitted: 0, known: 0, pending: 0 };
   for (const { line, row } of byVersion(rows)) {
     if ('rejected' in row) {
       first.set(line, jsonText(row.rejected));
@@ -115,13 +120,13 @@ async function writeEvents(
       counts.pending++;
       continue;
     }
-    const lines = tellState(row, stateOf(row.id), tell);
+    const lines = emitState(row, stateOf(row.id), emit);
     const [one, other] = lines;
     if (one === undefined) {
       counts.known++;
       continue;
     }
-    counts.told++;
+    counts.emitted++;
     first.set(line, JSON.stringify(one));
     if (other !== undefined) second.push({ line, text: JSON.stringify(other) });
   }
@@ -141,17 +146,17 @@ async function writeEvents(
   return { lines, ...counts };
 }
 
-/** Returns the events that lead from what was told to what a row says, and tells it. */
-function tellState(
+/** Returns the events that lead from what was emitted to what a row says, and notes that. */
+function emitState(
   row: StateRow,
-  before: ToldState | undefined,
-  tell: (state: ToldState) => void,
+  before: EmittedState | undefined,
+  emit: (state: EmittedState) => void,
 ): readonly ConversionLine[] {
   const isOlder = (before?.version ?? null) !== null && row.version !== null && row.version < (before?.version ?? '');
   if (isOlder) return [];
   const { lines, emitted } = linesFor(row, before && { ...before, version: before.credits });
   if (emitted !== undefined)
-    tell({
+    emit({
       conversion_id: row.id,
       credits: emitted.version,
       state: emitted.state,
@@ -177,26 +182,26 @@ function writeLines(path: string, texts: readonly string[]): void {
 /** Conversions that are looked up in one statement. */
 const maxLookedUp = 50_000;
 
-/** What the state knows to be told of conversions, by their ids. */
-export async function toldStates(
+/** Returns what was emitted of conversions, by their ids. */
+export async function emittedStates(
   connection: DuckDBConnection,
   ids: readonly string[],
-): Promise<Map<string, ToldState>> {
-  const told = new Map<string, ToldState>();
+): Promise<Map<string, EmittedState>> {
+  const emitted = new Map<string, EmittedState>();
   for (let start = 0; start < ids.length; start += maxLookedUp) {
-    const rows = await queryRows<ToldState>(
+    const rows = await queryRows<EmittedState>(
       connection,
       `SELECT conversion_id, credits, state, payout::VARCHAR AS payout, version FROM conversion_states
        WHERE conversion_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
       [JSON.stringify(ids.slice(start, start + maxLookedUp))],
     );
     for (const row of rows)
-      told.set(row.conversion_id, { ...row, payout: row.payout && moneyText(parseMoney(row.payout) ?? 0n) });
+      emitted.set(row.conversion_id, { ...row, payout: row.payout && moneyText(parseMoney(row.payout) ?? 0n) });
   }
-  return told;
+  return emitted;
 }
 
-/** Remembers what was told, in the transaction of its events. */
-export async function rememberStates(connection: DuckDBConnection, told: readonly ToldState[]): Promise<void> {
-  await insertInto(connection, 'conversion_states', told, { replacing: ['conversion_id'] });
+/** Remembers what was emitted, in the transaction of its events. */
+export async function rememberStates(connection: DuckDBConnection, emitted: readonly EmittedState[]): Promise<void> {
+  await insertInto(connection, 'conversion_states', emitted, { replacing: ['conversion_id'] });
 }

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckedFile } from '../../../../src/pipeline/landing/landing-file.ts';
-import { eventsOfStates, type ToldState } from '../../../../src/pipeline/ingest/states/state-events.ts';
+import { eventsOfStates, type EmittedState } from '../../../../src/pipeline/ingest/states/state-events.ts';
 
 /** A list of states with what is kept between runs. */
 class StateList {
   readonly #folder: string;
-  readonly #told = new Map<string, ToldState>();
+  readonly #emitted = new Map<string, EmittedState>();
   #files = 0;
 
   static async create(): Promise<StateList> {
@@ -32,19 +32,20 @@ class StateList {
       const modifiedNs = (1_795_000_000n + BigInt(number)) * 1_000_000_000n;
       landed.push({ path, readablePath: path, firstRow: 2, longLines: [], modifiedNs } as unknown as CheckedFile);
     }
-    const { events, told } = await eventsOfStates(
+    const { events, emitted } = await eventsOfStates(
       landed,
-      async (ids) => new Map(ids.flatMap((id) => (this.#told.has(id) ? [[id, this.#told.get(id) as ToldState]] : []))),
+      async (ids) =>
+        new Map(ids.flatMap((id) => (this.#emitted.has(id) ? [[id, this.#emitted.get(id) as EmittedState]] : []))),
       { wallClock: '2026-11-20T00:00:00Z', timeZone: undefined },
       ({ path }) => path,
     );
-    for (const state of told) this.#told.set(state.conversion_id, state);
+    for (const state of emitted) this.#emitted.set(state.conversion_id, state);
     const found: { line: number; event: Record<string, string> }[] = [];
-    const counts = { told: 0, known: 0, pending: 0 };
+    const counts = { emitted: 0, known: 0, pending: 0 };
     for (const file of landed) {
       const of = events.get(file);
       if (of === undefined) throw new Error(`no events of ${file.path}`);
-      counts.told += of.told;
+      counts.emitted += of.emitted;
       counts.known += of.known;
       counts.pending += of.pending;
       const add = async (path: string, lineOf: (index: number) => number) => {
@@ -70,13 +71,13 @@ const short = ({ line, event: { conversion_id: id, kind, payout } }: { line: num
   [line, id, kind, ...(payout === undefined ? [] : [payout])].join(' ');
 
 describe('rows of state', () => {
-  it('become the events that lead from what was told to what they say', async () => {
+  it('become the events that lead from what was emitted to what they say', async () => {
     const list = await StateList.create();
     const first = await list.run([
       [row(), row({ conversion_id: 'w', status: 'pending' }), row({ conversion_id: 'x', status: 'reject' })],
     ]);
     expect(first.events.map(short)).toEqual(['2 v credit 1.5', '4 x reject 1.5']);
-    expect(first.counts).toEqual({ told: 2, known: 0, pending: 1 });
+    expect(first.counts).toEqual({ emitted: 2, known: 0, pending: 1 });
     const second = await list.run([
       [
         row({ payout: '1.50' }),
@@ -93,11 +94,11 @@ describe('rows of state', () => {
       '2 v~2 credit 2',
     ]);
     expect(second.events.map(({ event }) => event['event_id']).filter(Boolean)).toEqual(['level']);
-    expect(second.counts).toEqual({ told: 4, known: 1, pending: 0 });
+    expect(second.counts).toEqual({ emitted: 4, known: 1, pending: 0 });
     expect((await list.run([[row({ payout: '2' })]])).events).toEqual([]);
   });
 
-  it('that are older than what was told bring nothing', async () => {
+  it('that are older than what was emitted bring nothing', async () => {
     const list = await StateList.create();
     await list.run([[row({ version: '10', payout: '3' })]]);
     const late = await list.run([[row({ version: '9', payout: '2' }), row({ version: '9.5', status: 'reject' })]]);
