@@ -4,6 +4,7 @@ import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { pageFacts } from './fetch-all-pages.ts';
+import { firstPage } from './next-page.ts';
 
 /** Result of reading one page of a source. */
 export interface SourceCheck {
@@ -20,8 +21,7 @@ export async function checkSource(source: ResolvedSource, fetching: Fetching): P
   const { offers } = source;
   if (offers === undefined) throw new FetchError('the source has no list of offers');
   const { stream, toCanonical } = offers;
-  const { first, size } = stream.paging.kind === 'single' ? { first: 1, size: 0 } : stream.paging;
-  const page = await pagesOf(source, stream, fetching)(first, size);
+  const page = await pagesOf(source, stream, fetching)(firstPage(stream));
   const { records, total } = pageFacts(stream, page);
   const made = records.flatMap((record) => {
     const canonical = toCanonical(new NetworkRecord(record));

@@ -2,8 +2,10 @@ import { hash } from 'node:crypto';
 import { csvRecords as readCsv } from '../kit/text/csv.ts';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import type { Stream } from './connectors/declaration.ts';
-import { membersOf, scalarText, valueAt } from '../kit/intake/mapping/places.ts';
+import { membersOf } from '../kit/intake/mapping/places.ts';
 import { FetchError } from './http/fetcher.ts';
+import type { PageAddress } from './http/pages.ts';
+import { firstPage, numberAt, Pages } from './next-page.ts';
 
 /** The list changed between its pages; another try may succeed. */
 export class MovedError extends FetchError {}
@@ -37,8 +39,7 @@ export interface ListItem {
 interface PagesReading<Item extends ListItem> {
   /** Accepts an empty list, which is an error otherwise. */
   mayBeEmpty?: boolean;
-  /** Fetches a page by its number, or by its first row. */
-  fetch(page: number, size: number): Promise<JsonValue>;
+  fetch(page: PageAddress): Promise<JsonValue>;
   read(record: JsonValue): Item;
   /** Receives the results of each page. */
   take(items: Item[], page: number): void;
@@ -53,15 +54,14 @@ export async function fetchAllPages<Item extends ListItem>(
   stream: Stream,
   reading: PagesReading<Item>,
 ): Promise<{ pages: number; records: number }> {
-  const { paging } = stream;
-  const size = paging.kind === 'single' ? 0 : paging.size;
+  const following = new Pages(stream);
   const ids = new Set<string>();
   const seenPages = new Set<string>();
-  let page: number = paging.kind === 'single' ? 1 : paging.first;
+  let asked = firstPage(stream);
   let [pages, records] = [0, 0];
   let total: number | undefined;
   for (;;) {
-    const answer = await reading.fetch(page, size);
+    const answer = await reading.fetch(asked);
     const { records: onPage, total: stated } = pageFacts(stream, answer);
     const found = onPage.map((record) => reading.read(record));
     pages++;
@@ -73,17 +73,19 @@ export async function fetchAllPages<Item extends ListItem>(
     if (found.length > 0) {
       const digest = hash('sha256', pageIds.toSorted().join('\n'));
       if (seenPages.has(digest))
-        throw new FetchError(`page ${pages} repeats an earlier one: the server ignores the page's number`);
+        throw new FetchError(
+          `page ${pages} repeats an earlier one: the server ignores the ${stream.paging.kind === 'cursor' ? 'cursor' : "page's number"}`,
+        );
       seenPages.add(digest);
     }
     const before = ids.size;
     for (const id of pageIds) ids.add(id);
     if (found.length > 0 && ids.size === before && pages > 1) throw new MovedError(`page ${pages} has no new record`);
     reading.take(found, pages);
-    const next = nextPage(stream, answer, { page, size, found: found.length, records, total });
+    const next = following.after(answer, { asked, found: found.length, records, total });
     if (next === undefined) break;
     if (pages >= maxPages) throw new FetchError(`the list has more than ${maxPages} pages`);
-    page = next;
+    asked = next;
   }
   if (ids.size === 0 && reading.mayBeEmpty !== true)
     throw new FetchError(
@@ -92,36 +94,6 @@ export async function fetchAllPages<Item extends ListItem>(
   if (total !== undefined && ids.size !== total)
     throw new MovedError(`the list states ${total} records, and ${ids.size} came`);
   return { pages, records: ids.size };
-}
-
-interface Progress {
-  page: number;
-  size: number;
-  /** Records on this page, and so far. */
-  found: number;
-  records: number;
-  total: number | undefined;
-}
-
-/** Returns the next page to fetch; undefined after the last one. */
-function nextPage(
-  { paging }: Stream,
-  answer: JsonValue,
-  { page, size, found, records, total }: Progress,
-): number | undefined {
-  if (paging.kind === 'single' || found === 0) return undefined;
-  if (total !== undefined && records >= total) return undefined;
-  // A server may send fewer rows than requested: only an empty page is the end.
-  if (paging.kind === 'row') return page + found;
-  if (total !== undefined) return page + 1;
-  const more = paging.more === undefined ? undefined : scalarText(valueAt(answer, paging.more))?.toLowerCase();
-  if (more !== undefined) return more === 'true' || more === '1' ? page + 1 : undefined;
-  const pages = numberAt(answer, paging.pages);
-  if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
-  const next = numberAt(answer, paging.next);
-  if (next !== undefined) return next > page ? next : undefined;
-  // By number a page that is not full is the last; some servers state the size of a full page.
-  return found < (numberAt(answer, paging.size_given) ?? size) ? undefined : page + 1;
 }
 
 /**
@@ -175,9 +147,4 @@ export function pageFacts(stream: Stream, answer: JsonValue): { records: JsonVal
 function statedTotal({ paging }: Stream, answer: JsonValue, found: number): number | undefined {
   const stated = numberAt(answer, paging.total);
   return paging.kind === 'row' && stated === found ? undefined : stated;
-}
-
-function numberAt(answer: JsonValue, place: string | undefined): number | undefined {
-  const text = place === undefined ? undefined : scalarText(valueAt(answer, place));
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -7,7 +7,7 @@ import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
 import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
-import { streamSchema } from '../connectors/declaration.ts';
+import { pagingMistake, streamSchema } from '../connectors/declaration.ts';
 import { fieldMapSchema } from '../connectors/declared.ts';
 import { postbackSchema, reportingNameMistake } from './postback-settings.ts';
 import { s3Schema, s3SecretsMistake } from './s3-settings.ts';
@@ -101,6 +101,9 @@ const sourceSchema = z
       context.addIssue({ code: 'custom', path: ['offers'], message: 'is missing: how the list is asked for' });
     if (source.connector !== 'http' && source.offers !== undefined)
       context.addIssue({ code: 'custom', path: ['offers'], message: 'goes with "connector": "http" only' });
+    const pagingFault = source.offers === undefined ? undefined : pagingMistake(source.offers);
+    if (pagingFault !== undefined)
+      context.addIssue({ code: 'custom', path: ['offers', 'paging', pagingFault.key], message: pagingFault.message });
     if ((source.connector === 's3') !== (source.s3 !== undefined))
       context.addIssue({ code: 'custom', path: ['s3'], message: 'and "connector": "s3" go together' });
     if (source.connector === 's3') {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /*
  * Declaration of a network's API as data, the same for networks that offerline knows and for those that an operator
  * declares in `sources.json`. Texts may hold `{name}`: a secret's name, `page` (or the row to begin at), `size`,
- * `from` and `to`.
+ * `cursor`, `from` and `to`.
  */
 
 /**
@@ -35,6 +35,10 @@ const pages = {
   size: z.int().min(1).max(100_000).default(500).describe('Records on a full page'),
   total: optionalPlace('Number of all records'),
 };
+const next = optionalPlace(
+  'Number of the next page; with `cursor` the text that leads to it, `{cursor}` in the texts, absent on the last page',
+);
+const more = optionalPlace('True where there is another page');
 const paging = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('single').describe('Kind of paging'), total: pages.total }),
   z.strictObject({
@@ -42,11 +46,18 @@ const paging = z.discriminatedUnion('kind', [
     first,
     ...pages,
     pages: optionalPlace('Number of pages'),
-    next: optionalPlace('Number of the next page'),
-    more: optionalPlace('True where there is another page'),
+    next,
+    more,
     size_given: optionalPlace('Records on a full page, as the network sets it'),
   }),
   z.strictObject({ kind: z.literal('row'), first, ...pages }),
+  z.strictObject({
+    kind: z.literal('cursor'),
+    ...pages,
+    next,
+    next_url: optionalPlace('Address of the next page, on the host of `base_url`; absent on the last page'),
+    more,
+  }),
 ]);
 
 const text = z
@@ -63,7 +74,9 @@ export const streamSchema = z.strictObject({
   records: place.default('').describe('Place of the list of records, or of an object whose values they are'),
   paging: paging
     .prefault({ kind: 'single' })
-    .describe('One page (`single`), pages by number (`page`), or by the number of their first row (`row`)'),
+    .describe(
+      'One page (`single`), pages by number (`page`), by the number of their first row (`row`), or each said by the one before (`cursor`)',
+    ),
   success: z.array(condition).default([]).describe('Conditions of a good answer; all have to hold'),
   errors: z.array(errorRule).default([]).describe('Rules about other answers; the first that fits decides'),
   token: z
@@ -85,3 +98,26 @@ export const streamSchema = z.strictObject({
 export type StreamDeclaration = z.input<typeof streamSchema>;
 export type Stream = z.output<typeof streamSchema>;
 export type ErrorRule = Stream['errors'][number];
+
+/** Returns the mistake in the paging of a stream, and the key that it is about. */
+export function pagingMistake({
+  paging: given,
+  format,
+  ...texts
+}: Stream): { key: string; message: string } | undefined {
+  if (given.kind !== 'cursor') return undefined;
+  if (format === 'csv') return { key: 'kind', message: 'is for answers of JSON: CSV has no place for a cursor' };
+  if ((given.next === undefined) === (given.next_url === undefined))
+    return { key: 'next', message: 'and "next_url": say one of them, where the answer leads to the next page' };
+  if (given.next !== undefined && !hasPlaceholder(texts, 'cursor'))
+    return { key: 'next', message: 'is sent nowhere: write {cursor} into "query", "path", "headers" or "body"' };
+  return undefined;
+}
+
+/** True where a request has the placeholder. */
+export function hasPlaceholder(
+  { path, query, headers, body }: Omit<Stream, 'paging' | 'format'>,
+  name: string,
+): boolean {
+  return JSON.stringify([path, query, headers, body]).includes(`{${name}}`);
+}

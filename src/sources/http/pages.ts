@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../kit/text/json-text.ts';
 import type { Stream } from '../connectors/declaration.ts';
-import { fetchPage, UnauthorizedError, type Fetching } from './fetcher.ts';
+import { FetchError, fetchPage, UnauthorizedError, type Fetching } from './fetcher.ts';
 import { fillRequest, type TemplateValues } from './request-template.ts';
 import { Token } from './token.ts';
 
@@ -12,21 +12,37 @@ interface PageRequests {
   onToken: (token: string) => void;
 }
 
+/** A page of a list. */
+export interface PageAddress {
+  /** Its number, or that of its first row; with cursors only a count. */
+  page: number;
+  size: number;
+  /** What the page before said of it; neither for the first one. */
+  cursor?: string;
+  url?: string;
+}
+
 /**
- * Returns a function that fetches a page of a stream by its number, or by its first row. A token that the network
- * refuses is replaced once per page. `values`: placeholders beside secrets, page and size.
+ * Returns a function that fetches a page of a stream. A token that the network refuses is replaced once per page.
+ * `values`: placeholders beside secrets, page, size and cursor.
  */
 export function pagesOf(
   { baseUrl, secrets, onToken }: PageRequests,
   stream: Stream,
   fetching: Fetching,
   values: TemplateValues = {},
-): (page: number, size: number) => Promise<JsonValue> {
+): (page: PageAddress) => Promise<JsonValue> {
   const token = new Token(stream, baseUrl, secrets, fetching, onToken);
-  return async (page, size) => {
+  return async ({ page, size, cursor = '', url }) => {
     const ask = async () => {
-      const all = { ...secrets, ...values, ...(await token.values()), page: String(page), size: String(size) };
-      return fetchPage(fillRequest(stream, baseUrl, all), stream, fetching);
+      const keys = { ...secrets, ...(await token.values()) };
+      const ofPage = { page: String(page), size: String(size), ...(stream.paging.kind === 'cursor' ? { cursor } : {}) };
+      const filled = fillRequest(stream, baseUrl, { ...keys, ...values, ...ofPage });
+      const request =
+        url === undefined
+          ? filled
+          : { ...filled, url: nextAddress(url, filled.url, baseUrl, parametersWith(stream, keys)) };
+      return fetchPage(request, stream, fetching);
     };
     try {
       return await ask();
@@ -36,4 +52,27 @@ export function pagesOf(
       return ask();
     }
   };
+}
+
+/**
+ * Returns the address of the next page as the answer gives it, which may leave the keys out. Another host, or the same
+ * one without TLS, would be sent the secrets.
+ */
+function nextAddress(text: string, before: URL, baseUrl: string, keys: readonly string[]): URL {
+  const url = URL.parse(text, before.href);
+  const { origin, host } = new URL(baseUrl);
+  if (url === null) throw new FetchError(`${host}: the address of the next page is none`);
+  if (url.origin !== origin || url.username !== '' || url.password !== '')
+    throw new FetchError(`${host}: the next page is on ${url.origin}, and only pages of ${origin} are fetched`);
+  for (const name of keys) {
+    if (url.searchParams.has(name)) continue;
+    for (const value of before.searchParams.getAll(name)) url.searchParams.append(name, value);
+  }
+  return url;
+}
+
+/** Returns the parameters that carry a secret or the token. */
+function parametersWith({ query }: Stream, keys: TemplateValues): string[] {
+  const hasKey = (text: string) => Object.keys(keys).some((key) => text.includes(`{${key}}`));
+  return Object.keys(query).filter((name) => [query[name] ?? []].flat().some(hasKey));
 }

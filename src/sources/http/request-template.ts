@@ -12,16 +12,23 @@ export type TemplateValues = Readonly<Record<string, string>>;
  */
 export function fillRequest(stream: Stream, baseUrl: string, values: TemplateValues): HttpRequest {
   const fill = (text: string) => fillTemplate(text, values);
+  // The first page has no cursor, and many networks refuse an empty one.
+  const isAbsent = (text: string) => text === '{cursor}' && values['cursor'] === '';
   const base = new URL(baseUrl);
   const url = new URL(base.href.replace(/\/$/, '') + fillTemplate(stream.path, values, encodeURIComponent));
   if (url.host !== base.host) throw new UsageError(`${stream.path} leads to another host than ${base.host}`);
   for (const [name, texts] of Object.entries(stream.query))
-    for (const text of [texts].flat()) url.searchParams.append(name, fill(text));
+    for (const text of [texts].flat()) if (!isAbsent(text)) url.searchParams.append(name, fill(text));
   const headers = Object.fromEntries(
-    Object.entries(stream.headers).map(([name, text]) => [name.toLowerCase(), fill(text)]),
+    Object.entries(stream.headers).flatMap(([name, text]) =>
+      isAbsent(text) ? [] : [[name.toLowerCase(), fill(text)]],
+    ),
   );
   if (stream.body === undefined) return { method: stream.method, url, headers };
-  const body = JSON.stringify(stream.body, (_key, value: unknown) => (typeof value === 'string' ? fill(value) : value));
+  const body = JSON.stringify(stream.body, (_key, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    return isAbsent(value) ? undefined : fill(value);
+  });
   return { method: stream.method, url, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
@@ -46,4 +53,4 @@ export function fillTemplate(
   });
 }
 
-const knownNames = 'page, size, token, from or to';
+const knownNames = 'page, size, cursor, token, from or to';

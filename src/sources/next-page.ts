@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto';
+import { scalarText, valueAt } from '../kit/intake/mapping/places.ts';
+import type { JsonValue } from '../kit/text/json-text.ts';
+import type { Stream } from './connectors/declaration.ts';
+import { FetchError } from './http/fetcher.ts';
+import type { PageAddress } from './http/pages.ts';
+
+/** What has been read of a list. */
+interface Progress {
+  asked: PageAddress;
+  /** Records on this page, and so far. */
+  found: number;
+  records: number;
+  total: number | undefined;
+}
+
+/** Leads from each page of a stream to the next. */
+export class Pages {
+  readonly #stream: Stream;
+  /** Digests of the cursors so far: a cursor may have kilobytes. */
+  readonly #cursors = new Set<string>();
+
+  constructor(stream: Stream) {
+    this.#stream = stream;
+  }
+
+  /** Returns the next page to fetch; undefined after the last one. */
+  after(answer: JsonValue, progress: Progress): PageAddress | undefined {
+    const { paging } = this.#stream;
+    if (paging.kind === 'cursor') return this.#byCursor(paging, answer, progress.asked);
+    const page = nextNumber(paging, answer, progress);
+    return page === undefined ? undefined : { ...progress.asked, page };
+  }
+
+  /** An empty page is no end: some networks filter after they have cut the pages. */
+  #byCursor(paging: CursorPaging, answer: JsonValue, { page, size }: PageAddress): PageAddress | undefined {
+    const at = paging.next ?? paging.next_url ?? '';
+    const value = valueAt(answer, at);
+    const cursor = scalarText(value)?.trim();
+    if (value !== undefined && cursor === undefined) throw new FetchError(`the value at "${at}" is no text or number`);
+    if (cursor === undefined || cursor === '' || isLast(paging.more, answer)) return undefined;
+    if (cursor.length > maxCursor) throw new FetchError(`the cursor at "${at}" has more than ${maxCursor} characters`);
+    const digest = hash('sha256', cursor);
+    if (this.#cursors.has(digest))
+      throw new FetchError(`the cursor after page ${page} is that of an earlier page: the list would never end`);
+    this.#cursors.add(digest);
+    const next = { page: page + 1, size };
+    return paging.next === undefined ? { ...next, url: cursor } : { ...next, cursor };
+  }
+}
+
+type CursorPaging = Extract<Stream['paging'], { kind: 'cursor' }>;
+
+/** Characters of a cursor, or of the address of a page. */
+const maxCursor = 8192;
+
+/** Returns the address of the first page. */
+export function firstPage({ paging }: Stream): PageAddress {
+  if (paging.kind === 'single') return { page: 1, size: 0 };
+  return { page: paging.kind === 'cursor' ? 1 : paging.first, size: paging.size };
+}
+
+function nextNumber(
+  paging: Exclude<Stream['paging'], CursorPaging>,
+  answer: JsonValue,
+  { asked: { page, size }, found, records, total }: Progress,
+): number | undefined {
+  if (paging.kind === 'single' || found === 0) return undefined;
+  if (total !== undefined && records >= total) return undefined;
+  // A server may send fewer rows than requested: only an empty page is the end.
+  if (paging.kind === 'row') return page + found;
+  if (total !== undefined) return page + 1;
+  const more = moreOf(paging.more, answer);
+  if (more !== undefined) return more ? page + 1 : undefined;
+  const pages = numberAt(answer, paging.pages);
+  if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
+  const next = numberAt(answer, paging.next);
+  if (next !== undefined) return next > page ? next : undefined;
+  // By number a page that is not full is the last; some servers state the size of a full page.
+  return found < (numberAt(answer, paging.size_given) ?? size) ? undefined : page + 1;
+}
+
+function moreOf(place: string | undefined, answer: JsonValue): boolean | undefined {
+  const more = place === undefined ? undefined : scalarText(valueAt(answer, place))?.toLowerCase();
+  return more === undefined ? undefined : more === 'true' || more === '1';
+}
+
+function isLast(place: string | undefined, answer: JsonValue): boolean {
+  return moreOf(place, answer) === false;
+}
+
+/** Returns a whole number of an answer. */
+export function numberAt(answer: JsonValue, place: string | undefined): number | undefined {
+  const text = place === undefined ? undefined : scalarText(valueAt(answer, place));
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
