@@ -1,12 +1,13 @@
 import type { Effects } from '../kit/files/effects.ts';
 import { addDays, compareMoments, dayOf, type Day } from '../kit/time/moment.ts';
-import type { NetworkConversion } from './connectors/network-conversion.ts';
+import type { NetworkConversion, NoConversion } from './connectors/network-conversion.ts';
 import { readyConversion, type ConversionReading } from './conversions/ready-conversion.ts';
 import { emittedAs } from './conversions/emitted-id.ts';
 import { linesFor, type ConversionLine, type EmittedConversion } from './conversions/emitted-conversions.ts';
 import type { EmittedStore } from './conversions/emitted-store.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
+import { windowValues } from './http/window-days.ts';
 import { writeExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { jsonText } from '../kit/text/json-text.ts';
@@ -42,8 +43,9 @@ export async function pullConversions(
   const { windowDays } = source.conversions;
   const today = dayOf(reading.pulledAt);
   const sum: ConversionsPull = { conversions: 0, lines: 0, leftOut: {} };
-  for (let from = addDays(today, -days); from <= today; from = addDays(from, windowDays)) {
-    const last = addDays(from, windowDays - 1);
+  const daysAtOnce = Math.min(windowDays, days + 1);
+  for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
+    const last = addDays(from, daysAtOnce - 1);
     const to = last < today ? last : today;
     const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
     sum.conversions += listed.length;
@@ -62,23 +64,27 @@ export async function pullConversions(
   return sum;
 }
 
-/** Lists the conversions of a window; undefined where a record is no conversion. */
+/** A conversion, or why a record is none. */
+type Listed = NetworkConversion | NoConversion;
+
+/** Lists the conversions of a window. */
 async function listWindow(
   { conversions, ...asking }: ResolvedSource,
   from: Day,
   to: Day,
   fetching: Fetching,
-): Promise<(NetworkConversion | undefined)[]> {
+): Promise<Listed[]> {
   if (conversions === undefined) return [];
-  const { stream, toConversion } = conversions;
-  const listed = new Map<string, { text: string; conversion: NetworkConversion | undefined }>();
+  const { stream, dateFormat, toConversion } = conversions;
+  const listed = new Map<string, { text: string; conversion: Listed }>();
+  const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
-    fetch: pagesOf(asking, stream, fetching, { from: addDays(from, -marginDays), to: addDays(to, marginDays) }),
+    fetch: pagesOf(asking, stream, fetching, days),
     read: (record) => {
-      const conversion = toConversion(new NetworkRecord(record));
+      const conversion = toConversion(new NetworkRecord(record)) ?? 'unreadable';
       const text = jsonText(record);
-      return { id: conversion?.id ?? text, text, conversion };
+      return { id: typeof conversion === 'string' ? text : conversion.id, text, conversion };
     },
     take: (items) => {
       for (const { id, ...item } of items) {
@@ -93,7 +99,7 @@ async function listWindow(
 
 /** Returns the lines that are not emitted yet, by time, and the state after they are written. */
 function changesIn(
-  listed: readonly (NetworkConversion | undefined)[],
+  listed: readonly Listed[],
   reading: ConversionReading,
   store: EmittedStore,
   leftOut: Record<string, number>,
@@ -102,7 +108,7 @@ function changesIn(
   const lines: ConversionLine[] = [];
   const emitted = new Map<string, EmittedConversion>();
   for (const conversion of listed) {
-    const read = conversion === undefined ? 'unreadable' : readyConversion(conversion, reading);
+    const read = typeof conversion === 'string' ? conversion : readyConversion(conversion, reading);
     if (typeof read === 'string') {
       count(read);
       continue;

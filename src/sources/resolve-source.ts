@@ -1,12 +1,13 @@
 import type { SourceEntry } from './config/sources-file.ts';
 import { readSecret, Redactor } from '../kit/config/secrets.ts';
-import type { CanonicalRecord, Connector } from './connectors/connector.ts';
-import type { NetworkConversion } from './connectors/network-conversion.ts';
+import type { CanonicalRecord, ToConversion } from './connectors/connector.ts';
 import { connectors } from './connectors/connectors.ts';
-import { streamSchema, type Stream } from './connectors/declaration.ts';
+import { hasPlaceholder, streamSchema, type Stream } from './connectors/declaration.ts';
+import { declaredConversion } from './connectors/declared-conversion.ts';
 import { declaredOffer } from './connectors/declared.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
 import type { TemplateValues } from './http/request-template.ts';
+import { isoDate, type DateFormat } from './http/window-days.ts';
 
 /** A source that is ready for requests: its secrets are read and its declaration is complete. */
 export interface ResolvedSource {
@@ -19,7 +20,14 @@ export interface ResolvedSource {
   onToken: (token: string) => void;
   offers: { stream: Stream; isFull: boolean; toCanonical: (record: NetworkRecord) => CanonicalRecord } | undefined;
   conversions:
-    | { stream: Stream; windowDays: number; toConversion: (record: NetworkRecord) => NetworkConversion | undefined }
+    | {
+        stream: Stream;
+        windowDays: number;
+        dateFormat: DateFormat;
+        toConversion: ToConversion;
+        /** `sources.json` says how the list is read. */
+        isDeclared: boolean;
+      }
     | undefined;
 }
 
@@ -42,21 +50,30 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
     redactor,
     onToken: (token) => redactor.add(token),
     offers: entry.pull.includes('offers') ? offersOf(entry) : undefined,
-    conversions: entry.pull.includes('conversions') ? conversionsOf(connector) : undefined,
+    conversions: entry.pull.includes('conversions') ? conversionsOf(entry) : undefined,
   };
 }
 
-function conversionsOf({ conversions }: Connector): ResolvedSource['conversions'] {
+function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
+  if (entry.conversions !== undefined) {
+    const { fields, rows, window_days, date_format, ...stream } = entry.conversions;
+    const toConversion = declaredConversion({ rows, fields });
+    const isAskedByDays = hasPlaceholder(stream, 'from') || hasPlaceholder(stream, 'to');
+    // A list that takes no days is the same in each window.
+    const windowDays = isAskedByDays ? window_days : Infinity;
+    return { stream, windowDays, dateFormat: date_format, toConversion, isDeclared: true };
+  }
+  const conversions = entry.connector === undefined ? undefined : connectors[entry.connector]?.conversions;
   if (conversions === undefined) return undefined;
   const { windowDays, toConversion, ...declaration } = conversions;
-  return { stream: streamSchema.parse(declaration), windowDays, toConversion };
+  return { stream: streamSchema.parse(declaration), windowDays, dateFormat: isoDate, toConversion, isDeclared: false };
 }
 
 function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
-    const { fields, full, ...stream } = entry.offers;
-    return { stream, isFull: full, toCanonical: (record) => declaredOffer(record, fields, settings) };
+    const { fields, rows, full, ...stream } = entry.offers;
+    return { stream, isFull: full, toCanonical: declaredOffer({ rows, fields }, settings) };
   }
   const offers = entry.connector === undefined ? undefined : connectors[entry.connector]?.offers;
   if (offers === undefined) return undefined;

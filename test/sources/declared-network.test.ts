@@ -1,34 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkSources } from '../../pipelines/check-sources.ts';
 import { pullSources } from '../../pipelines/pull.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
-import { noProgress } from '../../src/kit/logging/progress.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
-import { temporaryData } from '../support/published-snapshot.ts';
-
-const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-
-/** A server of one test's own, that answers each path and query with a text. */
-async function serve(answer: (url: URL, headers: Record<string, unknown>) => string): Promise<string> {
-  const server = createServer((request, response) =>
-    response.end(answer(new URL(request.url ?? '/', 'http://x'), request.headers)),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function dataWith(...sources: object[]): Promise<DataDirectory> {
-  const { data, remove } = await temporaryData();
-  onTestFinished(remove);
-  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
-  return data;
-}
+import { dataWith, serve, terminal } from '../support/declared-network.ts';
 
 async function exported(data: DataDirectory, source: string): Promise<unknown[]> {
   const folder = join(data.landing, 'offers', source);
@@ -119,6 +99,79 @@ describe('a network that sources.json declares', () => {
     );
   });
 
+  it('is read by the rules of a mapping, beside places and constants as they stand', async () => {
+    const geo = [{ code: 'DE' }, { code: 'AT' }];
+    const items = [
+      {
+        id: 1,
+        kind: 'cpa',
+        name: 'A &amp; B',
+        cents: 250,
+        geo,
+        not: ['AT'],
+        tags: 'a, b|c',
+        goals: [{ n: 'g', c: 120 }],
+      },
+      { id: 2, kind: 'cpa', name: ' ', cents: 'soon', geo: [], not: [], tags: [], goals: [] },
+      { id: 3, kind: 'cpa', name: 'C', cents: 100, geo, not: ['AT', 'DE'], tags: ['x, y', 1], goals: [] },
+      { id: 4, kind: 'cpc', name: 'D', cents: 100, geo, not: [], tags: null, goals: [] },
+    ];
+    const cents = (at: string) => ({ at, number: { scale: 2 } });
+    const offers = {
+      rows: { at: 'kind', is: 'cpa' },
+      fields: {
+        external_id: 'id',
+        title: { at: 'name', text: 'html' },
+        description: 'name',
+        payout: cents('cents'),
+        countries: { each: 'geo', at: 'code', except: { at: 'not' } },
+        categories: 'tags',
+        formats: { value: 'wall,popup' },
+        tracking_type: { value: 'CPA' },
+        events: { each: 'goals', event_id: 'n', payout: cents('c') },
+      },
+    };
+    const url = await serve(() => JSON.stringify(items));
+    const data = await dataWith({ source: 'rich', connector: 'http', base_url: url, offers });
+    expect(await pullSources({ data, terminal })).toMatchObject([
+      { status: 'done', records: 4, left_out: { passed_over: 1 } },
+    ]);
+    const always = { currency: 'USD', formats: ['wall', 'popup'], tracking_type: 'CPA' };
+    expect(await exported(data, 'rich')).toEqual([
+      {
+        external_id: 1,
+        title: 'A & B',
+        description: 'A &amp; B',
+        payout: '2.5',
+        categories: ['a', 'b', 'c'],
+        countries: ['DE'],
+        events: [{ event_id: 'g', payout: '1.2' }],
+        ...always,
+      },
+      { external_id: 2, description: ' ', payout: { unread: 'soon' }, categories: [], ...always },
+      // Nothing is left of its countries.
+      {
+        external_id: 3,
+        title: 'C',
+        description: 'C',
+        payout: '1',
+        status: 'paused',
+        categories: ['x, y', '1'],
+        ...always,
+      },
+    ]);
+  });
+
+  it('may have milestones that are ours already, and constants as landing takes them', async () => {
+    const url = await serve(() => '[{"id": 1, "goals": [{"event_id": "a", "payout": 1.50}]}]');
+    const fields = { external_id: 'id', title: { value: '' }, status: { value: 'Active' }, events: 'goals' };
+    const data = await dataWith({ source: 'plain', connector: 'http', base_url: url, offers: { fields } });
+    await pullSources({ data, terminal });
+    expect(await exported(data, 'plain')).toEqual([
+      { external_id: 1, currency: 'USD', status: 'Active', events: [{ event_id: 'a', payout: 1.5 }] },
+    ]);
+  });
+
   it('delays no other where it never answers, and ends when it is asked to', async () => {
     const stalled = createServer(() => undefined);
     await new Promise<void>((resolve) => stalled.listen(0, '127.0.0.1', resolve));
@@ -174,6 +227,26 @@ it.for<[string, object, string]>([
     'a declaration without an id',
     { source: 'a', connector: 'http', base_url: 'https://x.example', offers: { fields: {} } },
     'external_id',
+  ],
+  [
+    'a field that there is not',
+    {
+      source: 'a',
+      connector: 'http',
+      base_url: 'https://x.example',
+      offers: { fields: { external_id: 'i', cost: 'c' } },
+    },
+    '"cost": no field of ours',
+  ],
+  [
+    'a rule that there is not',
+    {
+      source: 'a',
+      connector: 'http',
+      base_url: 'https://x.example',
+      offers: { fields: { external_id: 'i', payout: { at: 'p', number: { decimal: ';' } } } },
+    },
+    'sources[0].offers.fields.payout.number.decimal',
   ],
   ['a name that leads elsewhere', { source: '../a' }, 'source'],
 ])('sources.json with %s is refused, with the place and no secret', async ([, source, place]) => {

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { exitCode, UsageError } from '../../src/kit/errors/errors.ts';
-import { readSources } from '../../src/sources/config/sources-file.ts';
+import { readSources, sourcesSchema } from '../../src/sources/config/sources-file.ts';
 import { endOf } from '../support/commands.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
@@ -65,4 +65,11 @@ it('commands that need a file that counts twice say what is wrong with it', asyn
     expect(stderr).toContain('would count twice');
     expect(code).toBe(exitCode.usage);
   }
+});
+
+it('takes the examples of its page', async () => {
+  const page = await readFile(new URL('../../src/sources/README.md', import.meta.url), 'utf8');
+  const examples = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json = '']) => JSON.parse(json) as object);
+  expect(examples.length).toBeGreaterThan(4);
+  for (const example of examples) sourcesSchema.parse('sources' in example ? example : { sources: [example] });
 });

@@ -7,8 +7,7 @@ import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
 import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
-import { pagingMistake, streamSchema } from '../connectors/declaration.ts';
-import { fieldMapSchema } from '../connectors/declared.ts';
+import { offersSchema, conversionsSchema, declarationMistakes } from './declared-lists.ts';
 import { postbackSchema, reportingNameMistake } from './postback-settings.ts';
 import { s3Schema, s3SecretsMistake } from './s3-settings.ts';
 import { secretSchema } from '../../kit/config/secrets.ts';
@@ -32,7 +31,7 @@ const sourceSchema = z
       .url({ protocol: /^https?$/ })
       .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
       .refine((url) => !hasBraces(url), {
-        error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of "offers" may name secrets',
+        error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of a list may name secrets',
       })
       .optional()
       .meta({
@@ -71,19 +70,12 @@ const sourceSchema = z
       .array(z.enum(['non_incentive']))
       .default([])
       .describe('Offers that are kept although the network says that they forbid incentives'),
-    offers: streamSchema
-      .extend({
-        full: z
-          .boolean()
-          .default(true)
-          .describe('A whole pull has all offers; `false` goes with `"mode": "delta"` in `offerline.json`'),
-        fields: fieldMapSchema.meta({
-          takes: 'place, or `{"value": …}`, by field',
-          description: 'Place in a record for each of landing’s fields',
-        }),
-      })
+    offers: offersSchema
       .optional()
-      .meta({ absent: 'none', description: 'With connector `http`: how the list is asked for' }),
+      .meta({ absent: 'none', description: 'With connector `http`: how the list of offers is asked for' }),
+    conversions: conversionsSchema
+      .optional()
+      .meta({ absent: 'none', description: 'With connector `http`: how the list of conversions is asked for' }),
     s3: s3Schema.optional().meta({ absent: 'none', description: 'With connector `s3`: the bucket' }),
     postback: postbackSchema.optional().meta({
       absent: 'it reports none',
@@ -91,19 +83,14 @@ const sourceSchema = z
         'How it [reports conversions](../src/sources/README.md#conversions-that-are-reported) to the tracker',
     }),
   })
-  .transform(({ pull, ...source }) => ({
-    ...source,
-    pull: pull ?? pulledKind.options.filter((kind) => kind === 'offers' || source.postback === undefined),
-  }))
+  .transform(({ pull, ...source }) => {
+    // A list that is declared is meant to be pulled, and not beside reports.
+    const conversions = source.postback === undefined || source.conversions !== undefined;
+    return { ...source, pull: pull ?? pulledKind.options.filter((kind) => kind === 'offers' || conversions) };
+  })
   .superRefine((source, context) => {
     const connector = source.connector === undefined ? undefined : connectors[source.connector];
-    if (source.connector === 'http' && source.offers === undefined)
-      context.addIssue({ code: 'custom', path: ['offers'], message: 'is missing: how the list is asked for' });
-    if (source.connector !== 'http' && source.offers !== undefined)
-      context.addIssue({ code: 'custom', path: ['offers'], message: 'goes with "connector": "http" only' });
-    const pagingFault = source.offers === undefined ? undefined : pagingMistake(source.offers);
-    if (pagingFault !== undefined)
-      context.addIssue({ code: 'custom', path: ['offers', 'paging', pagingFault.key], message: pagingFault.message });
+    for (const { path, message } of declarationMistakes(source)) context.addIssue({ code: 'custom', path, message });
     if ((source.connector === 's3') !== (source.s3 !== undefined))
       context.addIssue({ code: 'custom', path: ['s3'], message: 'and "connector": "s3" go together' });
     if (source.connector === 's3') {
@@ -166,8 +153,13 @@ export function readSources({ sourcesFile }: DataDirectory): Sources {
 }
 
 /** True where conversions are pulled from the network's own list. */
-function pullsConversions({ connector, pull }: Pick<SourceEntry, 'connector' | 'pull'>): boolean {
-  return connector !== undefined && connectors[connector]?.conversions !== undefined && pull.includes('conversions');
+function pullsConversions({
+  connector,
+  conversions,
+  pull,
+}: Pick<SourceEntry, 'connector' | 'conversions' | 'pull'>): boolean {
+  const known = connector === undefined ? undefined : connectors[connector]?.conversions;
+  return (conversions ?? known) !== undefined && pull.includes('conversions');
 }
 
 /** A network's list and its reports have different ids, so each conversion would count twice. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kit/text/json-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
-import type { NetworkConversion } from './network-conversion.ts';
+import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
 
 /** Settings of the source that a connector's code uses. */
@@ -17,6 +17,9 @@ export interface SourceSettings {
  */
 export type CanonicalRecord = { record: JsonObject; warnings?: readonly string[] } | { leftOut: string };
 
+/** Returns undefined, or the reason, for a record that is no conversion, such as one without an id or a time. */
+export type ToConversion = (record: NetworkRecord) => NetworkConversion | NoConversion | undefined;
+
 /** A network's API: data, and one pure function for each kind of record. */
 export interface Connector {
   readonly name: string;
@@ -32,7 +35,6 @@ export interface Connector {
   readonly conversions?: StreamDeclaration & {
     /** The network lists so many days at once, `{from}` to `{to}`, as `YYYY-MM-DD`. */
     windowDays: number;
-    /** Returns undefined for a record without an id or a time. */
-    toConversion: (record: NetworkRecord) => NetworkConversion | undefined;
+    toConversion: ToConversion;
   };
 }

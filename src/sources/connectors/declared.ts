@@ -1,37 +1,94 @@
 import { z } from 'zod';
-import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
-import type { JsonValue } from '../../kit/text/json-text.ts';
-import { canonicalOffer } from '../records/canonical-offer.ts';
-import type { CanonicalRecord, SourceSettings } from './connector.ts';
+import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
+import { jsonSchema } from '../../kit/intake/mapping/either-form.ts';
+import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { membersOf, scalarText } from '../../kit/intake/mapping/places.ts';
+import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
+import type { JsonObject, JsonValue } from '../../kit/text/json-text.ts';
+import type { LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
+import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
+import type { CanonicalRecord, SourceSettings } from './connector.ts';
 
-/** A field by the place where the record has it, or one value for all records. */
-const field = z.union([z.string(), z.strictObject({ value: z.json() })], {
-  error: 'is the place of the field in a record, or {"value": …} for the same in all records',
-});
+/** An offer needs no more than its id here: landing says what else it lacks, by name. */
+const offerFields = fieldsSchema('offers', { required: [['external_id']] });
 
-/** Places in a record, by our fields. */
-export const fieldMapSchema = z
-  .partialRecord(z.enum(landingFieldNames), field)
-  .refine((fields) => fields.external_id !== undefined, {
-    error: 'has no external_id, which identifies an offer in every export',
+const offerFieldsInJson = jsonSchema(offerFields);
+const properties = offerFieldsInJson['properties'] as Record<string, unknown>;
+
+/** A field in its short form: its place, or one value for all records. */
+type ShortField = string | { value: JsonValue };
+
+/** Where the fields of an offer stand in a record. */
+export interface DeclaredFields {
+  short: ReadonlyMap<string, ShortField>;
+  mapped: FieldMap;
+}
+
+export const declaredFieldsSchema = z
+  .unknown()
+  .transform((given, context): DeclaredFields => {
+    const fields = Object.entries(z.record(z.string(), z.unknown()).safeParse(given).data ?? {});
+    const short = new Map(fields.filter((field): field is [string, ShortField] => isShort(field[1])));
+    const checked = typeof given === 'object' && given !== null ? Object.fromEntries(fields.map(asPlace)) : given;
+    const read = offerFields.safeParse(checked);
+    if (read.success) {
+      const mapped = Object.entries(read.data.fields).filter(([name]) => !short.has(name));
+      return { short, mapped: { fields: Object.fromEntries(mapped), events: read.data.events } };
+    }
+    context.issues.push(...(read.error.issues as z.core.$ZodRawIssue[]));
+    return z.NEVER;
+  })
+  // The JSON Schema of a transformation says nothing by itself.
+  .meta({
+    anyOf: [
+      {
+        ...offerFieldsInJson,
+        properties: { ...properties, events: { anyOf: [{ type: 'string' }, properties['events']] } },
+      },
+    ],
   });
-type FieldMap = z.output<typeof fieldMapSchema>;
 
-const lists = new Set<LandingFieldName>(['countries', 'devices', 'categories', 'formats']);
+function isShort(field: unknown): field is ShortField {
+  if (typeof field === 'string') return true;
+  return typeof field === 'object' && field !== null && Object.keys(field).join() === 'value';
+}
 
-/** Converts a record by the map of fields that an operator declared. */
-export function declaredOffer(record: NetworkRecord, fields: FieldMap, source: SourceSettings): CanonicalRecord {
-  const canonical: Partial<Record<LandingFieldName, JsonValue>> = {};
-  for (const [name, from] of Object.entries(fields) as [LandingFieldName, FieldMap[LandingFieldName]][]) {
-    if (from === undefined) continue;
-    const value = typeof from === 'string' ? record.at(from) : (from.value as JsonValue);
+/**
+ * Short forms are checked by their names alone: constants go as they stand, and milestones at a place are ours already.
+ */
+function asPlace([name, field]: [string, unknown]): [string, unknown] {
+  if (!isShort(field)) return [name, field];
+  if (name === 'events') return [name, undefined];
+  return [name, typeof field === 'string' ? field : ''];
+}
+
+/** Makes the function that converts a record as an operator declared it. */
+export function declaredOffer(
+  { rows, fields }: { rows?: readonly Condition[] | undefined; fields: DeclaredFields },
+  source: SourceSettings,
+): (record: NetworkRecord) => CanonicalRecord {
+  const mapping = compileMapping({ rows, fields: fields.mapped }, 'offers');
+  return (record) => {
+    const mapped = mapping.map(record.value);
+    if ('passedOver' in mapped) return { leftOut: 'passed_over' };
+    const offer = { ...shortFields(record, fields.short), ...mapped.record };
+    offer['currency'] ??= source.currency ?? 'USD';
+    const { warnings } = mapped;
+    return warnings.length === 0 ? { record: canonicalOffer(offer) } : { record: canonicalOffer(offer), warnings };
+  };
+}
+
+const lists = new Set(['countries', 'devices', 'categories', 'formats'] satisfies LandingFieldName[] as string[]);
+
+function shortFields(record: NetworkRecord, fields: DeclaredFields['short']): JsonObject {
+  const read: JsonObject = {};
+  for (const [name, field] of fields) {
+    const value = typeof field === 'string' ? record.at(field) : field.value;
     if (value === undefined || value === '') continue;
-    canonical[name] = lists.has(name) ? listOf(value) : value;
+    read[name] = lists.has(name) ? listOf(value) : value;
   }
-  canonical.currency ??= source.currency ?? 'USD';
-  return { record: canonicalOffer(canonical) };
+  return read;
 }
 
 /** Returns the members of a list or map, or the parts of a text with commas. */

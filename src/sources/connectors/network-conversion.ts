@@ -11,6 +11,11 @@ export interface NetworkConversion {
   changedAt?: string | undefined;
   payout: string | undefined;
   currency: string | undefined;
+  /** Milestone of the offer. */
+  eventId?: string | undefined;
   /** Reason of a rejection. */
   reason?: string | undefined;
 }
+
+/** Why a record is no conversion that could be told of; such ones are counted. */
+export type NoConversion = 'unreadable' | 'passed_over' | 'unknown_status' | 'bad_time' | 'bad_payout';

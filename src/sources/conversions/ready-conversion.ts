@@ -23,7 +23,7 @@ type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | '
 
 /** Converts a conversion's times to UTC and its amount to USD. */
 export function readyConversion(
-  { id, clickId, status, occurredAt, changedAt, payout, currency, reason }: NetworkConversion,
+  { id, clickId, status, occurredAt, changedAt, payout, currency, eventId, reason }: NetworkConversion,
   { timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
 ): ReadyConversion | NotReady {
   if (clickId === undefined) return 'no_click';
@@ -40,6 +40,7 @@ export function readyConversion(
     occurredAt: happened.moment,
     changedAt: changed !== undefined && 'moment' in changed ? changed.moment : pulledAt,
     payout: amount.usd,
+    eventId,
     reason,
   };
 }

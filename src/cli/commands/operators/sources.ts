@@ -49,14 +49,16 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
     .action(async (names: string[], options: { json?: boolean }) => {
       const { terminal } = context;
       const checked = await checkSources({ data: existingData(), terminal, names, stop: stopSignal(terminal.logger) });
-      const shown = checked.map(({ source, records, new_records, total, postback, error, first }) => ({
+      const listsConversions = checked.some(({ conversions }) => conversions !== undefined);
+      const shown = checked.map(({ source, records, conversions, new_records, total, postback, error, first }) => ({
         source,
         on_page: records ?? null,
         new: new_records ?? null,
         in_all: total ?? null,
+        ...(listsConversions ? { conversions: conversions?.records ?? null, left_out: reasonsOf(conversions) } : {}),
         postback: postback ?? null,
         error,
-        first: first ?? null,
+        first: first ?? conversions?.first ?? null,
       }));
       printAnswer(context, options, { sources: checked }, textTable(shown));
       if (checked.some(({ error }) => error !== null)) process.exitCode = exitCode.failed;
@@ -96,4 +98,12 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
       printAnswer(context, options, { sources: pulled }, textTable(shown));
       if (pulled.some(({ status }) => status !== 'done')) process.exitCode = exitCode.failed;
     });
+}
+
+type Checked = Awaited<ReturnType<typeof checkSources>>[number];
+
+/** Lists why records of a page are no conversions, each reason with their number. */
+function reasonsOf(conversions: Checked['conversions']): string | null {
+  const reasons = Object.entries(conversions?.left_out ?? {}).map(([reason, records]) => `${reason} ${records}`);
+  return reasons.length === 0 ? null : reasons.join(', ');
 }

@@ -2,7 +2,7 @@ import { landingFieldNames } from '../../vocabulary/offer-fields.ts';
 import { conversionKinds, offerStatuses, type LandingKind } from '../../vocabulary/values.ts';
 
 /** Fields that a mapping of a kind may have. */
-interface MappedFields {
+export interface MappedFields {
   names: readonly string[];
   /** Fields, or choices of fields, without which landing rejects every record. */
   required: readonly (readonly string[])[];

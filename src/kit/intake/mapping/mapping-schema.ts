@@ -4,7 +4,7 @@ import type { LandingKind } from '../../vocabulary/values.ts';
 import { jsonSchema } from './either-form.ts';
 import { eventsSchema, fieldSchema, type EventsMapping, type FieldMapping } from './field-schema.ts';
 import { formatSchema } from './format-schema.ts';
-import { mappedFields } from './mapped-fields.ts';
+import { mappedFields, type MappedFields } from './mapped-fields.ts';
 import { rowsSchema } from './rows-schema.ts';
 
 /** Our fields by where they stand in a record. */
@@ -14,9 +14,13 @@ export interface FieldMap {
   events: EventsMapping | undefined;
 }
 
-/** The schema of `fields` for records of a kind. */
-export function fieldsSchema(kind: LandingKind): z.ZodType<FieldMap> {
-  const { names } = mappedFields[kind];
+/**
+ * The schema of `fields` for records of a kind. `own`: what is otherwise where the records do not come from a landing
+ * file.
+ */
+export function fieldsSchema(kind: LandingKind, own: Partial<MappedFields> = {}): z.ZodType<FieldMap> {
+  const taken = { ...mappedFields[kind], ...own };
+  const { names } = taken;
   const shape = Object.fromEntries(names.map((name) => [name, fieldSchema.optional()]));
   return z
     .strictObject(kind === 'offers' ? { ...shape, events: eventsSchema.optional() } : shape, {
@@ -24,7 +28,7 @@ export function fieldsSchema(kind: LandingKind): z.ZodType<FieldMap> {
     })
     .superRefine((given, context) => {
       const { events, ...fields } = given as Record<string, unknown>;
-      for (const { message, path } of mistakesIn(fields as FieldMap['fields'], Object.keys(given), kind))
+      for (const { message, path } of mistakesIn(fields as FieldMap['fields'], Object.keys(given), kind, taken))
         context.addIssue({ code: 'custom', message, path });
       for (const name of ['event_id', 'description', 'payout'] as const) {
         const field = (events as EventsMapping | undefined)?.[name];
@@ -87,8 +91,12 @@ interface Mistake {
   path: string[];
 }
 
-function* mistakesIn(fields: FieldMap['fields'], names: readonly string[], kind: LandingKind): Generator<Mistake> {
-  const { required, lists, words } = mappedFields[kind];
+function* mistakesIn(
+  fields: FieldMap['fields'],
+  names: readonly string[],
+  kind: LandingKind,
+  { required, lists, words }: MappedFields,
+): Generator<Mistake> {
   for (const choice of required) {
     if (!choice.some((name) => names.includes(name)))
       yield { message: `lacks ${choice.join(' or ')}, without which every record is rejected`, path: [] };

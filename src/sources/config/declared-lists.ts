@@ -1,0 +1,74 @@
+import { rowsSchema } from '../../kit/intake/mapping/rows-schema.ts';
+import { z } from 'zod';
+import { pagingMistake, streamSchema } from '../connectors/declaration.ts';
+import { conversionFieldsSchema } from '../connectors/declared-conversion.ts';
+import { declaredFieldsSchema } from '../connectors/declared.ts';
+import { dateFormatMistake, isoDate } from '../http/window-days.ts';
+
+const rows = rowsSchema.optional().meta({
+  absent: 'all count',
+  takes: 'condition, or list of such',
+  description: 'Conditions, such as `{"at": "type", "is": ["lead"]}`, of records that count',
+});
+
+/** The list of offers of a network that `sources.json` declares. */
+export const offersSchema = streamSchema.extend({
+  full: z
+    .boolean()
+    .default(true)
+    .describe('A whole pull has all offers; `false` goes with `"mode": "delta"` in `offerline.json`'),
+  rows,
+  fields: declaredFieldsSchema.meta({
+    takes: 'place or rules by field of ours',
+    description: 'Where landing’s fields stand in a record, [as in a mapping](../src/kit/intake/mapping/README.md)',
+  }),
+});
+
+/** The list of conversions of a network that `sources.json` declares. */
+export const conversionsSchema = streamSchema.extend({
+  window_days: z
+    .int()
+    .min(1)
+    .max(366)
+    .default(31)
+    .meta({ unit: 'days', description: 'Days that are asked for at once, `{from}` to `{to}` in the texts' }),
+  date_format: z
+    .string()
+    .max(100)
+    .superRefine((format, context) => {
+      const mistake = dateFormatMistake(format);
+      if (mistake !== undefined) context.addIssue({ code: 'custom', message: `"${format}" ${mistake}` });
+    })
+    .default(isoDate)
+    .meta({
+      takes: 'pattern, `epoch_s` or `epoch_ms`',
+      description: 'How `{from}` and `{to}` are written; with a time they are the first and the last second, UTC',
+    }),
+  rows,
+  // A union, so that the page of settings takes the fields for one setting.
+  fields: z.union([conversionFieldsSchema]).meta({
+    takes: 'place or rules by field of ours',
+    description:
+      'Where fields of a conversion stand in a record, [as in a mapping](../src/kit/intake/mapping/README.md)',
+  }),
+});
+
+interface Declaring {
+  connector?: string | undefined;
+  offers?: z.output<typeof offersSchema> | undefined;
+  conversions?: z.output<typeof conversionsSchema> | undefined;
+}
+
+/** Lists what contradicts itself in a source's declarations. */
+export function* declarationMistakes(source: Declaring): Generator<{ path: string[]; message: string }> {
+  const isDeclared = source.connector === 'http';
+  if (isDeclared && source.offers === undefined && source.conversions === undefined)
+    yield { path: ['offers'], message: 'is missing: how the list is asked for; or "conversions"' };
+  for (const kind of ['offers', 'conversions'] as const) {
+    const list = source[kind];
+    if (list === undefined) continue;
+    if (!isDeclared) yield { path: [kind], message: 'goes with "connector": "http" only' };
+    const mistake = pagingMistake(list);
+    if (mistake !== undefined) yield { path: [kind, 'paging', mistake.key], message: mistake.message };
+  }
+}

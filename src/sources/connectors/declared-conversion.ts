@@ -1,0 +1,68 @@
+import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
+import { conversionStates } from '../../kit/intake/mapping/mapped-fields.ts';
+import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
+import { scalarText } from '../../kit/intake/mapping/places.ts';
+import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
+import type { JsonObject } from '../../kit/text/json-text.ts';
+import type { NetworkRecord } from '../records/record-fields.ts';
+import type { NetworkConversion, NoConversion } from './network-conversion.ts';
+
+/** A list that is pulled again and again says how each conversion stands: a row of state, the newest by itself. */
+export const conversionFieldsSchema = fieldsSchema('conversions', {
+  names: ['conversion_id', 'click_id', 'status', 'occurred_at', 'changed_at', 'payout', 'currency'].concat([
+    'event_id',
+    'reason',
+  ]),
+  required: [['conversion_id'], ['click_id'], ['status'], ['occurred_at']],
+});
+
+const statuses: Readonly<Record<(typeof conversionStates)[number], NetworkConversion['status']>> = {
+  pending: 'pending',
+  credit: 'approved',
+  reject: 'rejected',
+  chargeback: 'charged_back',
+};
+
+/** Makes the function that converts a record as an operator declared it. */
+export function declaredConversion(mapping: {
+  rows?: readonly Condition[] | undefined;
+  fields: FieldMap;
+}): (record: NetworkRecord) => NetworkConversion | NoConversion {
+  const compiled = compileMapping(mapping, 'conversions');
+  return ({ value }) => {
+    const mapped = compiled.map(value);
+    return 'passedOver' in mapped ? 'passed_over' : conversionOf(mapped.record);
+  };
+}
+
+function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
+  const read = (name: string) => textOf(record, name);
+  const [id, clickId, eventId] = [read('conversion_id'), read('click_id'), read('event_id')];
+  if (id === undefined || id === null || clickId === null || eventId === null) return 'unreadable';
+  const status = conversionStates.find((state) => state === record['status']);
+  if (status === undefined) return 'unknown_status';
+  const [occurredAt, changedAt] = [read('occurred_at'), read('changed_at')];
+  if (occurredAt === undefined || occurredAt === null || changedAt === null) return 'bad_time';
+  const [payout, currency] = [read('payout'), read('currency')];
+  // Without an amount the catalog's would count.
+  if (payout === null || currency === null) return 'bad_payout';
+  return {
+    id,
+    clickId,
+    status: statuses[status],
+    occurredAt,
+    changedAt,
+    payout,
+    currency,
+    eventId,
+    reason: read('reason') ?? undefined,
+  };
+}
+
+/** Returns a trimmed text; undefined for an absent or blank one, null for what is no text or could not be read. */
+function textOf(record: JsonObject, name: string): string | undefined | null {
+  const value = record[name];
+  if (value === undefined || value === null) return undefined;
+  const text = scalarText(value)?.trim();
+  return text === '' ? undefined : (text ?? null);
+}
