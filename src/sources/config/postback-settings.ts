@@ -2,19 +2,7 @@ import { z } from 'zod';
 import { readSecret, secretSchema, type Secret } from '../../kit/config/secrets.ts';
 import { isNetwork } from '../../kit/config/settings.ts';
 import { conversionKinds } from '../../kit/vocabulary/values.ts';
-
-/** Fields of a reported conversion; each source may have its own names for them. */
-export const reportedFields = [
-  'click_id',
-  'transaction_id',
-  'event_id',
-  'status',
-  'payout',
-  'currency',
-  'occurred_at',
-  'reason',
-] as const;
-export type ReportedField = (typeof reportedFields)[number];
+import { reportedFields, reportFieldsSchema, type ReportedField } from './report-fields.ts';
 
 /** Meanings of a status: an `ignored` report is answered and not recorded. */
 const statusMeanings = [...conversionKinds, 'ignored'] as const;
@@ -124,6 +112,12 @@ export const postbackSchema = z
       takes: 'status of ours by word',
       description: 'Sender’s words beside ours, without regard to case: `credit`, `reject`, `chargeback` or `ignored`',
     }),
+    fields: z.union([reportFieldsSchema]).optional().meta({
+      absent: '`parameters` and `statuses` say it',
+      takes: 'place or rules by field of ours',
+      description:
+        'Where our fields stand in the parameters, [as in a mapping](../src/kit/intake/mapping/README.md); what is not named here is not read',
+    }),
     reversal: reversal.optional().meta({
       absent: 'with signature `ayet` as its documentation says, else none',
       description: 'How a conversion is taken back where its status does not say so; any of the signs is enough',
@@ -162,8 +156,21 @@ export const postbackSchema = z
       return new Set(names).size === names.length;
     },
     { path: ['parameters'], error: 'has one name for two fields' },
+  )
+  .refine(
+    ({ fields, parameters, statuses }) =>
+      fields === undefined || Object.keys({ ...parameters, ...statuses }).length === 0,
+    { path: ['fields'], error: 'says what "parameters" and "statuses" say, too: leave those out' },
   );
 export type PostbackSettings = z.output<typeof postbackSchema>;
+
+/** Returns the names of parameters that may hold a field, in the order in which they are looked at. */
+export function parametersOf(
+  { fields, parameters }: Pick<PostbackSettings, 'fields' | 'parameters'>,
+  field: ReportedField,
+): readonly string[] {
+  return fields === undefined ? [parameters[field] ?? field] : (fields.fields[field]?.at ?? []);
+}
 
 /** Returns the signs of a reversal; undefined where only statuses reverse a conversion. */
 export function reversalOf({

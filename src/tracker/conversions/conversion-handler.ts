@@ -140,24 +140,20 @@ export class ConversionHandler {
   ): Promise<ConversionAnswer> {
     const { offers, clicks, conversions, onRecorded } = this.#parts;
     const reported = readReport(parameters, source.reading, occurredAt);
-    const { kind } = reported;
-    if (kind === 'ignored') return accepted('ignored', undefined, wishes);
+    if (reported === 'ignored') return accepted('ignored', undefined, wishes);
     const catalog = offers();
     // The source of a click is known by its offer.
     if (catalog === undefined) return notRecorded(source.name);
-    const { row, offerId, click } = await checkReport(
-      { ...reported, kind },
-      {
-        source: source.name,
-        receivedAt,
-        windowDays: source.settings.click_window_days,
-        isEventRequired: source.settings.event_required,
-        rates: source.rates,
-        offerOf: (id) => catalog.offerOf(id),
-        clickOf: (clickId) => clicks.find(clickId),
-        isCredited: (conversionId) => conversions.isCredited(conversionId, now),
-      },
-    );
+    const { row, offerId, click } = await checkReport(reported, {
+      source: source.name,
+      receivedAt,
+      windowDays: source.settings.click_window_days,
+      isEventRequired: source.settings.event_required,
+      rates: source.rates,
+      offerOf: (id) => catalog.offerOf(id),
+      clickOf: (clickId) => clicks.find(clickId),
+      isCredited: (conversionId) => conversions.isCredited(conversionId, now),
+    });
     const isOnce = source.settings.once_per_user;
     const outcome = isOnce ? await this.#recordOnce(row, offerId, click, now) : await conversions.record(row, now);
     if (outcome === 'contradiction')

@@ -8,6 +8,7 @@ import { fileVersion } from '../../kit/files/file-version.ts';
 import { secretFiles, type PostbackSettings } from '../../sources/config/postback-settings.ts';
 import { readSources } from '../../sources/config/sources-file.ts';
 import { SourceGuard } from './guard/source-guard.ts';
+import { reportMapping } from './report/report-fields.ts';
 import type { ReportReading } from './report/reported-conversion.ts';
 
 /** A source that reports conversions, with its settings read. */
@@ -89,7 +90,12 @@ export class PostbackSources {
       ({ source: name, postback: settings, currency, time_zone }): ReportingSource[] => {
         if (settings === undefined) return [];
         const guard = new SourceGuard(name, settings);
-        const reading = { settings, currency: currency ?? 'USD', timeZone: time_zone };
+        const reading = {
+          settings,
+          mapping: reportMapping(settings),
+          currency: currency ?? 'USD',
+          timeZone: time_zone,
+        };
         return [{ name, settings, guard, redactor: new Redactor(guard.secrets), reading, rates }];
       },
     );

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import type { PostbackSecrets, PostbackSettings, ReportedField } from '../../../sources/config/postback-settings.ts';
+import {
+  parametersOf,
+  type PostbackSecrets,
+  type PostbackSettings,
+} from '../../../sources/config/postback-settings.ts';
+import type { ReportedField } from '../../../sources/config/report-fields.ts';
 import { percentEncoded } from '../../../kit/text/percent-encoded.ts';
 import { SentParameters } from './sent-parameters.ts';
 import { ayetText, filledTemplate, hmacHex, ownText, webhookSignature } from './signatures.ts';
@@ -22,10 +27,11 @@ export function guardedReport(
   fields: Partial<Record<ReportedField, string>>,
   now: number,
 ): GuardedReport {
-  const pairs = Object.entries(fields).map(([field, value]): [string, string] => [
-    settings.parameters[field as ReportedField] ?? field,
-    value,
-  ]);
+  const pairs = Object.entries(fields).flatMap(([field, value]): [string, string][] => {
+    // A field that the source does not send has no name.
+    const [name] = parametersOf(settings, field as ReportedField);
+    return name === undefined ? [] : [[name, theirWord(settings, field as ReportedField, value)]];
+  });
   const headers: Record<string, string> = {};
   if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
   const seconds = String(Math.floor(now / 1000));
@@ -47,4 +53,10 @@ export function guardedReport(
     headers['webhook-signature'] = webhookSignature(key, id, seconds, target);
   }
   return { target, headers };
+}
+
+/** Returns the source's own word, where it has one for a word of ours. */
+function theirWord({ fields }: PostbackSettings, field: ReportedField, value: string): string {
+  const words = Object.entries(fields?.fields[field]?.words ?? {});
+  return words.find(([theirs, ours]) => ours === value && theirs !== '*' && theirs !== '')?.[0] ?? value;
 }

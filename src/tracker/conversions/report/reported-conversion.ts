@@ -1,23 +1,17 @@
-import {
-  reversalOf,
-  type PostbackSettings,
-  type ReportedField,
-  type ReversalSettings,
-  type StatusMeaning,
-} from '../../../sources/config/postback-settings.ts';
+import { reversalOf, type PostbackSettings, type StatusMeaning } from '../../../sources/config/postback-settings.ts';
 import { parsePlainMoney, type Micros } from '../../../kit/text/decimal-text.ts';
-import { unfilledMacro } from '../../../kit/text/macros.ts';
 import { momentOf, momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 import type { SentParameters } from '../guard/sent-parameters.ts';
 import { Refusal } from './refusal.ts';
+import { ReportFields, type ReportMapping } from './report-fields.ts';
 
 /** A report in our own terms. */
 export interface ReportedConversion {
   clickId: string;
   transactionId: string | undefined;
   eventId: string | undefined;
-  kind: StatusMeaning;
+  kind: Exclude<StatusMeaning, 'ignored'>;
   /** In `currency`, in millionths. */
   payout: Micros | undefined;
   /** ISO 4217. */
@@ -28,7 +22,9 @@ export interface ReportedConversion {
 
 /** Settings by which the parameters of a source are read. */
 export interface ReportReading {
-  settings: Pick<PostbackSettings, 'parameters' | 'statuses' | 'reversal' | 'signature'>;
+  settings: Pick<PostbackSettings, 'parameters' | 'statuses' | 'fields' | 'reversal' | 'signature'>;
+  /** Made of `fields`, where the source has them. */
+  mapping: ReportMapping | undefined;
   /** The currency of amounts that come without one. */
   currency: string;
   /** The zone of times without an offset. */
@@ -52,11 +48,16 @@ const commonStatuses: Record<string, StatusMeaning> = {
 
 /**
  * Reads a report. Throws `Refusal` for what is missing or makes no sense: nothing is guessed. `receivedAt`: the time of
- * a report that carries none, in milliseconds since the epoch.
+ * a report that carries none, in milliseconds since the epoch. An `ignored` one is not recorded.
  */
-export function readReport(parameters: SentParameters, reading: ReportReading, receivedAt: number): ReportedConversion {
+export function readReport(
+  parameters: SentParameters,
+  reading: ReportReading,
+  receivedAt: number,
+): ReportedConversion | 'ignored' {
   if (parameters.mistake !== undefined) throw new Refusal('invalid_parameter', parameters.mistake.message);
-  const fields = new ReportFields(parameters, reading.settings.parameters);
+  const fields = new ReportFields(parameters, reading);
+  if (fields.arePassedOver()) return 'ignored';
   const clickId = fields.get('click_id');
   if (clickId === undefined) throw fields.mistake('click_id', 'is missing');
   if (!printableAscii.test(clickId)) throw fields.mistake('click_id', 'is not 1 to 128 printable ASCII characters');
@@ -74,57 +75,16 @@ export function readReport(parameters: SentParameters, reading: ReportReading, r
   const kind = isReversal && status === 'credit' ? (reversal?.kind ?? status) : status;
   if (kind === 'credit' && amount?.isNegative === true)
     throw fields.mistake('payout', 'is negative, and nothing says that this takes a conversion back');
-  return {
+  const report = {
     clickId,
     transactionId,
     eventId,
-    kind,
     payout: amount?.payout,
     currency: currencyOf(fields, reading.currency),
     occurredAt: occurredAtOf(fields, reading.timeZone, receivedAt),
     reason: reasonOf(fields.get('reason')),
   };
-}
-
-class ReportFields {
-  readonly #parameters: SentParameters;
-  readonly #names: PostbackSettings['parameters'];
-
-  constructor(parameters: SentParameters, names: PostbackSettings['parameters']) {
-    this.#parameters = parameters;
-    this.#names = names;
-  }
-
-  get(field: ReportedField): string | undefined {
-    const value = this.#parameters.get(this.#nameOf(field));
-    if (value === undefined) return undefined;
-    if (field !== 'reason' && this.#parameters.damaged.has(this.#nameOf(field)))
-      throw this.mistake(field, 'is not percent-encoded UTF-8');
-    if (!value.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
-    // A reason is any text, and no conversion is refused for what only people read.
-    if (field !== 'reason' && unfilledMacro(value) !== undefined)
-      throw this.mistake(field, 'is a macro that was not replaced');
-    return value;
-  }
-
-  /** Returns true where a parameter of the source's own holds one of the words. */
-  hasWord({ parameter, values }: NonNullable<ReversalSettings['word']>): boolean {
-    const word = this.#parameters.get(parameter)?.trim().toLowerCase();
-    return values.some((value) => value.toLowerCase() === word);
-  }
-
-  /** Returns true where the settings name the parameter of a field. */
-  isNamed(field: ReportedField): boolean {
-    return this.#names[field] !== undefined;
-  }
-
-  mistake(field: ReportedField, what: string): Refusal {
-    return new Refusal('invalid_parameter', `${this.#nameOf(field)} ${what}`);
-  }
-
-  #nameOf(field: ReportedField): string {
-    return this.#names[field] ?? field;
-  }
+  return kind === 'ignored' ? kind : { ...report, kind };
 }
 
 /** The transaction of a report; for a reversal with an id of its own, the one that it takes back. */
