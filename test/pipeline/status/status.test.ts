@@ -454,7 +454,7 @@ it('names a quarantined file as long as it is there, and what cannot be read bes
   const { data } = pipeline;
   await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
   const broken = join(data.landing, 'clicks', 'broken.ndjson.gz');
-  await writeFile(broken, 'no gzip');
+  await writeFile(broken, Buffer.from([0x1f, 0x8b, 0x08, 0]));
   await pipeline.refresh(noon);
   const read = () => readStatus(data, readSettings(data), Date.parse(noon));
   expect(await read()).toMatchObject({

@@ -132,7 +132,7 @@ describe('a bucket', () => {
   it('counts what is left out, by reason', async () => {
     bucket.put('clicks/', '');
     bucket.put('clicks/empty.csv', '');
-    bucket.put('clicks/readme.txt', 'x');
+    bucket.put('clicks/readme.md', 'x');
     bucket.put('clicks/_tmp/a.csv', 'x');
     bucket.put('clicks/cold.csv', 'x', { storageClass: 'GLACIER' });
     expect(await pull()).toMatchObject({
@@ -423,7 +423,7 @@ describe('a pull of a bucket', () => {
   it('is checked by one page of each list, and nothing is written', async () => {
     for (let index = 0; index < 1500; index++) bucket.put(`clicks/${index}.ndjson`, 'x');
     bucket.put('offers/a.json', '[]');
-    bucket.put('offers/notes.txt', 'x');
+    bucket.put('offers/notes.md', 'x');
     expect(await checkSources({ data, terminal }, clock)).toEqual([
       {
         source: 'logs',
