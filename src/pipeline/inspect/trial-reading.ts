@@ -136,7 +136,8 @@ export class TrialReading {
   }
 
   /**
-   * `areStates`: rows say how conversions stand, and are shown as the events that they become where nothing was emitted before.
+   * `areStates`: rows say how conversions stand, and are shown as the events that they become where nothing was emitted
+   * before.
    */
   async #events(
     schema: LogSchema,

@@ -41,7 +41,7 @@ it('a key that is not there is told by its name, before anything is asked', asyn
 
 it('the room tells every key of `storage`, and no other', () => {
   const readme = readFileSync(new URL('../../../src/fleet/storage/README.md', import.meta.url), 'utf8');
-  const table = readme.slice(readme.indexOf('| key | meaning |'), readme.indexOf('## What lies there'));
+  const table = readme.slice(readme.indexOf('| key | meaning |'), readme.indexOf('## What is there'));
   const told = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, keys]) => keys?.match(/\w+/g) ?? []);
   expect(told.toSorted()).toEqual(Object.keys(storageSchema.shape).toSorted());
 });

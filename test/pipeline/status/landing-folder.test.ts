@@ -52,11 +52,11 @@ it('files that landing does not read are counted and named', async () => {
   await using pipeline = await smallData();
   const { landing, root } = pipeline.data;
   await mkdir(join(landing, 'clicks'), { recursive: true });
-  for (const name of ['clicks/a.tsv', 'clicks/b.zip', 'Clicks.csv']) await writeFile(join(landing, name), 'x');
+  for (const name of ['clicks/a.log', 'clicks/b.zip', 'Clicks.csv']) await writeFile(join(landing, name), 'x');
   await pipeline.refresh(asOf);
   const { output } = await status(root);
-  expect(output).toContain('3 landing files not read (clicks/a.tsv, clicks/b.zip, Clicks.csv)');
-  expect((await endOf(root, 'doctor')).stdout).toContain('3 of its files are not read, the first clicks/a.tsv');
+  expect(output).toContain('3 landing files not read (clicks/a.log, clicks/b.zip, Clicks.csv)');
+  expect((await endOf(root, 'doctor')).stdout).toContain('3 of its files are not read, the first clicks/a.log');
 });
 
 it('a landing file that may not be read gets a row in the ledger from the second run on, and is landed once it may', async ({

@@ -41,10 +41,10 @@ export interface StateEvents extends StateCounts {
 const maxApart = 20_000;
 
 /**
- * Reads files whose rows say how conversions stand as logs of the events that lead there from what was emitted before, in
- * the order of the files' modification, then path: the order in which they arrived. A row whose version is older than
- * what was emitted brings nothing. A row that becomes two events has the second one apart, under the same number.
- * `emittedBefore` gives what is known by conversion and is brought up to date. `scratch`: paths of scratch files.
+ * Reads files whose rows say how conversions stand as logs of the events that lead there from what was emitted before,
+ * in the order of the files' modification, then path: the order in which they arrived. A row whose version is older
+ * than what was emitted brings nothing. A row that becomes two events has the second one apart, under the same number.
+ * `emittedBefore` gives what is known of conversions by their ids. `scratch`: paths of scratch files.
  */
 export async function eventsOfStates<File extends CheckedFile>(
   files: readonly File[],
