@@ -1,4 +1,4 @@
--- Files whose rows say how a conversion stands: what was emitted of it before decides which events a newer row becomes.
+-- Files whose rows say what state a conversion is in: what was emitted of it before decides which events a newer row becomes.
 
 -- One row per conversion that such rows have emitted: the number of its credits so far (the second goes under `<id>~2`),
 -- whether it is credited now, at which amount (gross USD; NULL: the catalog's), and the version of the row that said so

@@ -7,7 +7,7 @@ import { plainName } from './reading/header-names.ts';
  * and a placement in the next.
  */
 
-/** Where each name of a field was seen, by the name as it is written there. The likelier name stands first. */
+/** Where each name of a field was seen, by the name as it is written there. The likelier name is first. */
 type NamesOfField = Readonly<Record<string, string>>;
 
 const device = {

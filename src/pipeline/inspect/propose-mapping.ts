@@ -59,7 +59,7 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
   return proposal;
 }
 
-/** A field that another one stands for: of rows of state there are no kinds. */
+/** True where another field says it: rows of state have no kinds. */
 function isDecided(field: string, { fields }: Proposal): boolean {
   return (field === 'status' && 'kind' in fields) || (field === 'external_id' && 'offer_id' in fields);
 }

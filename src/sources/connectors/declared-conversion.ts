@@ -7,7 +7,9 @@ import type { JsonObject } from '../../kit/text/json-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 
-/** A list that is pulled again and again says how each conversion stands: a row of state, the newest by itself. */
+/**
+ * A list that is pulled again and again says what state each conversion is in: a row of state, the newest by itself.
+ */
 export const conversionFieldsSchema = fieldsSchema('conversions', {
   names: ['conversion_id', 'click_id', 'status', 'occurred_at', 'changed_at', 'payout', 'currency'].concat([
     'event_id',

@@ -45,7 +45,7 @@ export function quotedValue(value: JsonValue | undefined): string {
   return `"${text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text}"`;
 }
 
-/** Our word for a value, null where it is to be left out, undefined where the value stands for itself. */
+/** Our word for a value, null where it is to be left out, undefined where the value has no other meaning. */
 function wordReader({
   words,
 }: FieldMapping): ((value: JsonValue | undefined) => string | null | undefined) | undefined {

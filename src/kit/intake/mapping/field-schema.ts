@@ -6,7 +6,7 @@ import { placeSchema, rowsSchema } from './rows-schema.ts';
 import { hasOwnOffset } from './times.ts';
 
 const placesSchema = oneOrMore(placeSchema);
-const asItStands = 'as it stands';
+const asItIs = 'as it is';
 
 const numberSchema = z
   .strictObject({
@@ -17,7 +17,7 @@ const numberSchema = z
     group: z
       .enum(['.', ',', ' ', "'", '’', '_'], { error: "is no separator of thousands: . , _ ' ’ or a blank" })
       .optional()
-      .meta({ absent: 'none', description: 'Separator of thousands; a blank stands for blanks of every width' }),
+      .meta({ absent: 'none', description: 'Separator of thousands; a blank means blanks of every width' }),
     strip: oneOrMore(z.string().trim().min(1, 'is blank').max(20))
       .default([])
       .meta({ takes: 'text, or list', description: 'Texts before or behind the digits, such as `$` and `USD`' }),
@@ -75,7 +75,7 @@ const fullFieldSchema = z
       description: 'Conditions of the members of `each` that count',
     }),
     split: z.string().min(1).max(10).optional().meta({
-      absent: asItStands,
+      absent: asItIs,
       description: 'Text between the members of a list that is written as one text',
     }),
     except: exceptSchema.optional().meta({
@@ -88,12 +88,12 @@ const fullFieldSchema = z
       .optional()
       .meta({ absent: 'one amount', description: 'The lowest of several amounts counts' }),
     words: words.optional().meta({
-      absent: asItStands,
+      absent: asItIs,
       takes: 'word of ours by word of theirs',
       description: 'Meanings, compared trimmed and without case. `"*"` is for the rest, null passes the record over',
     }),
     time: z.string().min(1).max(200).superRefine(checkTime).optional().meta({
-      absent: asItStands,
+      absent: asItIs,
       description: '`epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns` or a pattern of strptime such as `%d.%m.%Y %H:%M`',
     }),
     zone: z
@@ -101,14 +101,14 @@ const fullFieldSchema = z
       .refine(isTimeZone, { error: noTimeZone })
       .optional()
       .meta({ absent: 'that of the log or source', description: 'Zone of times without an offset' }),
-    number: numberSchema.optional().meta({ absent: asItStands, description: 'How numbers are written' }),
+    number: numberSchema.optional().meta({ absent: asItIs, description: 'How numbers are written' }),
     text: z
       .literal('html', { error: 'is not "html"' })
       .optional()
-      .meta({ absent: asItStands, description: 'Tags and entities of HTML are made plain text' }),
-    lower: z.literal(true).optional().meta({ absent: asItStands, description: 'In lower case' }),
-    upper: z.literal(true).optional().meta({ absent: asItStands, description: 'In upper case' }),
-    trim: z.literal(true).optional().meta({ absent: asItStands, description: 'Without blanks around' }),
+      .meta({ absent: asItIs, description: 'Tags and entities of HTML are made plain text' }),
+    lower: z.literal(true).optional().meta({ absent: asItIs, description: 'In lower case' }),
+    upper: z.literal(true).optional().meta({ absent: asItIs, description: 'In upper case' }),
+    trim: z.literal(true).optional().meta({ absent: asItIs, description: 'Without blanks around' }),
   })
   .superRefine((field, context) => {
     const says = (message: string, key?: string) =>
@@ -122,7 +122,7 @@ const fullFieldSchema = z
   });
 export type FullField = z.output<typeof fullFieldSchema>;
 
-/** Where a field of ours stands in a record: a place, or a place with more said about it. */
+/** Place of a field of ours in a record: a place, or a place with more said about it. */
 export const fieldSchema = eitherForm(
   isText,
   placeSchema.transform((place): FullField => ({ at: [place] })),

@@ -23,7 +23,7 @@ export function plainText(html: string | undefined): string | undefined {
 }
 
 /**
- * Returns what an entity stands for. Names are read in any case, since people write `&NBSP;`; a control character or
+ * Returns the character of an entity. Names are read in any case, since people write `&NBSP;`; a control character or
  * one that does not exist is a blank, so that entities bring none into a text.
  */
 function character(entity: string): string {

@@ -4,7 +4,7 @@ import { JsonNumber } from '../../text/json-text.ts';
 /** How an export writes its numbers. */
 export interface NumberFormat {
   decimal: '.' | ',';
-  /** Separator of thousands; a blank stands for blanks of every width. */
+  /** Separator of thousands; a blank means blanks of every width. */
   group?: string | undefined;
   /** Texts before or behind the digits, such as `$` and `USD`. */
   strip: readonly string[];

@@ -4,7 +4,7 @@ import { membersOf, valueAt } from './places.ts';
 import { rowFilter } from './rows.ts';
 import type { Condition } from './rows-schema.ts';
 
-/** Where a list stands. */
+/** Place of a list. */
 interface ListPlaces {
   at?: readonly string[] | undefined;
   each?: string | undefined;

@@ -70,7 +70,7 @@ export class Decoder {
   }
 }
 
-/** Refuses what stands for bytes without a meaning: texts of such encodings have no such character of their own. */
+/** Refuses the character for bytes without a meaning: texts of such encodings have no such character of their own. */
 function assertKnown(text: string): string {
   if (text.includes('\ufffd')) throw new RangeError('bytes without a meaning');
   return text;

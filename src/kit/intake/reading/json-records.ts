@@ -304,7 +304,7 @@ export class JsonRecords implements RecordTaker {
 /** Problem of lists that somebody took apart into lines without removing their commas. */
 export const commaBehindRecord: FileProblem = {
   reason: 'comma_behind_record',
-  detail: 'a comma stands behind each record: remove them, or put all of it into [ ] as one JSON array',
+  detail: 'a comma follows each record: remove them, or put all of it into [ ] as one JSON array',
 };
 
 const tooLong: FileProblem = { reason: 'line_too_long', detail: `a record has more than ${maxLineBytes} bytes` };

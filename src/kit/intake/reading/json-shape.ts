@@ -17,14 +17,14 @@ const recordSeparator = '\u001e';
 
 /** Form of a text that is JSON. */
 export type JsonShape =
-  /** A record on each line: one that cannot be read is rejected alone. `commas`: behind each of them stands one. */
+  /** A record on each line: one that cannot be read is rejected alone. `commas`: one follows each of them. */
   { kind: 'ndjson'; commas: boolean } | { kind: 'json'; records: 'list' | 'itself' };
 
 /**
  * Recognizes JSON by how a text begins; undefined where it is none. `isWhole`: nothing follows.
  */
 export function jsonShape(written: string, isWhole: boolean, names: RecordNames): JsonShape | undefined {
-  // As a blank, what stands between the documents of a sequence is found without further ado.
+  // As a blank, the mark between the documents of a sequence is found without further ado.
   const text = written.replaceAll(recordSeparator, ' ');
   const start = text.search(/\S/);
   if (start === -1) return { kind: 'ndjson', commas: false };
@@ -45,7 +45,7 @@ export function jsonShape(written: string, isWhole: boolean, names: RecordNames)
 }
 
 /**
- * True where the first line is a header whose first name stands in braces or brackets, as Adjust writes placeholders:
+ * True where the first line is a header whose first name is in braces or brackets, as Adjust writes placeholders:
  * `{adid},{country}`. Above lines of JSON it is a bad row.
  */
 function isHeader([first = '', ...others]: readonly string[]): boolean {

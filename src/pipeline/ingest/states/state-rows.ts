@@ -5,7 +5,7 @@ import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } 
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 
-/** A row that says how a conversion stands. */
+/** A row that says what state a conversion is in. */
 export interface StateRow extends ReadyConversion {
   /** Text by which rows of a conversion sort; null where the mapping names no version. */
   version: string | null;

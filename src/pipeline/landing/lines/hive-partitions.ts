@@ -12,7 +12,7 @@ export function partitionsOf(path: string): { name: string; value: string | null
   });
 }
 
-/** A percent sign that begins no code stands for itself. */
+/** A percent sign that begins no code is kept. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
