@@ -29,17 +29,8 @@ export function readTimestamp(
   wallClock: Date,
   timeZone?: string,
 ): { moment: Moment } | { fault: TimestampFault } {
-  let micros = readMicroseconds(text, timeZone);
-  if (micros === 'malformed') micros = epochMicroseconds(text) ?? micros;
-  if (micros === 'malformed') {
-    const plain = plainSpelling(text);
-    micros = plain === undefined ? micros : readMicroseconds(plain, timeZone);
-    if (typeof micros !== 'bigint' && micros !== 'malformed') return { fault: micros };
-  }
-  if (micros === 'malformed') {
-    micros = readMicroseconds((plainSpelling(text) ?? text).replace(/:60(\.\d+)?/, ':59.999999'), timeZone);
-    if (typeof micros === 'bigint' && !momentOf(micros + 1n).endsWith('-01T00:00:00Z')) return { fault: 'malformed' };
-  }
+  const read = readMicroseconds(text, timeZone);
+  const micros = read === 'malformed' ? readOtherSpelling(text, timeZone) : read;
   if (typeof micros !== 'bigint') return { fault: micros };
   if (micros < earliest || micros > latest) return { fault: 'malformed' };
   const newest = BigInt(wallClock.getTime()) * 1000n + dayMicroseconds;
@@ -54,6 +45,17 @@ function readMicroseconds(text: string, timeZone: string | undefined): bigint | 
   if (timeZone === undefined) return 'timestamp_without_offset';
   const fraction = ((clockFace % 1000n) + 1000n) % 1000n;
   return BigInt(zonedTime(Number((clockFace - fraction) / 1000n), timeZone)) * 1000n + fraction;
+}
+
+/** Reads what is not RFC 3339 by the letter: a number since the epoch, another spelling, a leap second. */
+function readOtherSpelling(text: string, timeZone: string | undefined): bigint | TimestampFault {
+  const sinceEpochRead = epochMicroseconds(text);
+  if (sinceEpochRead !== undefined) return sinceEpochRead;
+  const plain = plainSpelling(text) ?? text;
+  const micros = readMicroseconds(plain, timeZone);
+  if (micros !== 'malformed') return micros;
+  const before = readMicroseconds(plain.replace(/:60(\.\d+)?/, ':59.999999'), timeZone);
+  return typeof before === 'bigint' && !momentOf(before + 1n).endsWith('-01T00:00:00Z') ? 'malformed' : before;
 }
 
 /** Writes a timestamp as RFC 3339 does, without an offset where it has none; undefined for another text. */

@@ -73,7 +73,8 @@ async function walk(
     } else if (about.isFile()) {
       const source = kind === 'offers' ? sourceOf(path) : null;
       if (/[\\\p{Cc}]/u.test(name)) scan.ignored.push({ path, why: oddName });
-      else if (!isReadableName(name, scan.isMapped(path)))
+      // Mappings are searched for the few other names alone.
+      else if (!isReadableName(name) && !(isReadableName(name, true) && scan.isMapped(path)))
         scan.ignored.push({ path, why: `its ending is none of ${readableEndings}` });
       else if (source === undefined)
         scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
