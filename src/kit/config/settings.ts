@@ -231,14 +231,18 @@ export const defaultSettings: Settings = settingsSchema.parse({});
 
 /** Reads `offerline.json`; a missing file means all defaults. Throws `UsageError` naming file and key. */
 export function readSettings(data: DataDirectory): Settings {
-  let text: string;
+  const text = readSettingsText(data);
+  return text === undefined ? defaultSettings : parseSettings(text, data.settingsFile);
+}
+
+/** Returns the text of `offerline.json`, undefined where there is none. Throws `UsageError` where it cannot be read. */
+export function readSettingsText({ settingsFile }: DataDirectory): string | undefined {
   try {
-    text = readTextFile(data.settingsFile);
+    return readTextFile(settingsFile);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return defaultSettings;
-    throw new UsageError(`${data.settingsFile} cannot be read: ${(error as Error).message}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new UsageError(`${settingsFile} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  return parseSettings(text, data.settingsFile);
 }
 
 export function parseSettings(text: string, file: string): Settings {

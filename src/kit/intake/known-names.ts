@@ -290,7 +290,7 @@ export function bareName(name: string): string {
 /**
  * Returns for each field of ours the places of a record whose name is known for it, the likeliest first: one with our
  * own name, then in the order of the table. A place with dots is known by the whole of it, else by its last key. A
- * place may be known for several fields, so whoever proposes one shows the others.
+ * place may be known for several fields, so a proposal shows the others.
  */
 export function knownPlaces(kind: LandingKind, places: readonly string[]): Map<string, KnownPlace[]> {
   const found = Object.entries(knownNames[kind]).map(([field, names]): [string, KnownPlace[]] => {

@@ -109,6 +109,22 @@ export function convertMoney(amount: Micros, rate: string): Micros | undefined {
   return withinLimit(roundedUnits({ units: amount * units, places: moneyPlaces + places }, moneyPlaces));
 }
 
+/**
+ * Converts an amount in a currency, by its ISO 4217 code in capitals, to USD. `rates`: USD for one unit, by code. A
+ * fault where the currency has no rate, or the result is too large to be an amount.
+ */
+export function amountInUsd(
+  amount: Micros,
+  currency: string,
+  rates: Readonly<Record<string, string>>,
+): { usd: string } | { fault: 'no_rate' | 'bad_payout' } {
+  if (currency === 'USD') return { usd: moneyText(amount) };
+  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  if (rate === undefined) return { fault: 'no_rate' };
+  const usd = convertMoney(amount, rate);
+  return usd === undefined ? { fault: 'bad_payout' } : { usd: moneyText(usd) };
+}
+
 /** Adds amounts. Undefined where the sum is too large to be an amount. */
 export function sumMoney(amounts: readonly Micros[]): Micros | undefined {
   return withinLimit(amounts.reduce((sum, amount) => sum + amount, 0n));

@@ -1,16 +1,15 @@
 import { stat } from 'node:fs/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { readTextFile } from '../../kit/config/regular-file.ts';
-import { parseSettings } from '../../kit/config/settings.ts';
-import { UsageError } from '../../kit/errors/errors.ts';
+import { parseSettings, readSettingsText } from '../../kit/config/settings.ts';
 import { replaceFile } from '../../kit/files/effects.ts';
 
 /**
  * Adds a mapping to `offerline.json`, behind those that are there. Throws `UsageError` where the file, or what it would
  * be, is none; then it stays as it is.
  */
-export async function writeMapping({ settingsFile }: DataDirectory, mapping: Record<string, unknown>): Promise<void> {
-  const before = textOf(settingsFile) ?? '{}';
+export async function writeMapping(data: DataDirectory, mapping: Record<string, unknown>): Promise<void> {
+  const { settingsFile } = data;
+  const before = readSettingsText(data) ?? '{}';
   parseSettings(before, settingsFile);
   const settings = JSON.parse(before) as Record<string, unknown>;
   const files = [...((settings['files'] as unknown[] | undefined) ?? []), mapping];
@@ -21,14 +20,4 @@ export async function writeMapping({ settingsFile }: DataDirectory, mapping: Rec
     () => undefined,
   );
   await replaceFile(settingsFile, after, 'settings', undefined, mode);
-}
-
-/** Undefined where there is no file yet. */
-function textOf(file: string): string | undefined {
-  try {
-    return readTextFile(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
 }

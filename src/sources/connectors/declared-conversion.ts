@@ -1,5 +1,6 @@
 import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
 import { conversionStates } from '../../kit/intake/mapping/mapped-fields.ts';
+import { statusOfState } from '../conversions/emitted-conversions.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { scalarText } from '../../kit/intake/mapping/places.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
@@ -17,13 +18,6 @@ export const conversionFieldsSchema = fieldsSchema('conversions', {
   ]),
   required: [['conversion_id'], ['click_id'], ['status'], ['occurred_at']],
 });
-
-const statuses: Readonly<Record<(typeof conversionStates)[number], NetworkConversion['status']>> = {
-  pending: 'pending',
-  credit: 'approved',
-  reject: 'rejected',
-  chargeback: 'charged_back',
-};
 
 /** Makes the function that converts a record as an operator declared it. */
 export function declaredConversion(mapping: {
@@ -51,7 +45,7 @@ function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
   return {
     id,
     clickId,
-    status: statuses[status],
+    status: statusOfState[status],
     occurredAt,
     changedAt,
     payout,

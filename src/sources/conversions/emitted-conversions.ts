@@ -1,3 +1,4 @@
+import type { ConversionState } from '../../kit/intake/mapping/mapped-fields.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
 
@@ -35,6 +36,14 @@ export interface ReadyConversion {
   eventId?: string | undefined;
   reason: string | undefined;
 }
+
+/** Statuses by the words of a mapping for what a conversion has become. */
+export const statusOfState = {
+  pending: 'pending',
+  credit: 'approved',
+  reject: 'rejected',
+  chargeback: 'charged_back',
+} as const satisfies Record<ConversionState, NetworkConversion['status']>;
 
 /**
  * Returns the lines that bring our logs to the network's current state, none where they agree, and the state after

@@ -1,4 +1,4 @@
-import { convertMoney, moneyText, parseMoney } from '../../kit/text/decimal-text.ts';
+import { amountInUsd, parseMoney } from '../../kit/text/decimal-text.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
@@ -54,9 +54,5 @@ function amountOf(
   if (payout === undefined) return { usd: null };
   const amount = parseMoney(payout);
   if (amount === undefined) return { fault: 'bad_payout' };
-  if (currency === 'USD') return { usd: moneyText(amount) };
-  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
-  if (rate === undefined) return { fault: 'no_rate' };
-  const usd = convertMoney(amount, rate);
-  return usd === undefined ? { fault: 'bad_payout' } : { usd: moneyText(usd) };
+  return amountInUsd(amount, currency, rates);
 }

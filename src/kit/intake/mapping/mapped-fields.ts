@@ -14,6 +14,7 @@ export interface MappedFields {
 
 /** What a conversion may have become, as far as anybody knows: a pending one is not decided. */
 export const conversionStates = ['pending', ...conversionKinds] as const;
+export type ConversionState = (typeof conversionStates)[number];
 
 /** Names of our fields, by the kind of records. */
 export const mappedFields: Readonly<Record<LandingKind, MappedFields>> = {

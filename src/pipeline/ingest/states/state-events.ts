@@ -152,8 +152,8 @@ function emitState(
   before: EmittedState | undefined,
   emit: (state: EmittedState) => void,
 ): readonly ConversionLine[] {
-  const isOlder = (before?.version ?? null) !== null && row.version !== null && row.version < (before?.version ?? '');
-  if (isOlder) return [];
+  const known = before?.version ?? null;
+  if (known !== null && row.version !== null && row.version < known) return [];
   const { lines, emitted } = linesFor(row, before && { ...before, version: before.credits });
   if (emitted !== undefined)
     emit({
@@ -161,7 +161,7 @@ function emitState(
       credits: emitted.version,
       state: emitted.state,
       payout: emitted.payout,
-      version: row.version ?? before?.version ?? null,
+      version: row.version ?? known,
     });
   return lines;
 }

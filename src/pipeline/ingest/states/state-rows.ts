@@ -1,5 +1,5 @@
 import { rejectKey } from '../../landing/lines/mapped-line.ts';
-import type { ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
+import { statusOfState, type ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
 import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
@@ -19,13 +19,6 @@ export interface StateReading {
   /** Time of a change that the row does not state. */
   changedAt: Moment;
 }
-
-const statuses = {
-  pending: 'pending',
-  credit: 'approved',
-  reject: 'rejected',
-  chargeback: 'charged_back',
-} as const satisfies Record<string, ReadyConversion['status']>;
 
 /** Room for the suffix of another credit, as `~12`, in the 128 characters that an id may have. */
 const maxId = 120;
@@ -50,7 +43,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   if (record[rejectKey] !== undefined) return rejected();
   const text = (name: string) => textOf(record[name]);
   const [id, clickId, eventId] = [text('conversion_id'), text('click_id'), text('event_id')];
-  const known = Object.entries(statuses).find(([word]) => word === status)?.[1];
+  const known = Object.entries(statusOfState).find(([word]) => word === status)?.[1];
   if (id === undefined || !printableAscii.test(id)) return rejected();
   if (id.length > maxId) return rejected('bad_conversion_id');
   if (clickId === undefined || clickId.length > 128 || !printableAscii.test(clickId)) return rejected();

@@ -1,7 +1,7 @@
 import { compileMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
-import { convertMoney, moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
+import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { scalarText } from '../../../kit/intake/mapping/places.ts';
 import { recordsOf } from '../catalog/catalog-records.ts';
@@ -73,8 +73,6 @@ function inUsd(
   const amount = payout === undefined || code === 'USD' ? undefined : parseMoney(payout);
   // What is no amount is refused by its own rule.
   if (amount === undefined) return record;
-  const rate = Object.hasOwn(rates, code) ? rates[code] : undefined;
-  if (rate === undefined) return { ...record, [rejectKey]: 'no_rate' };
-  const usd = convertMoney(amount, rate);
-  return usd === undefined ? { ...record, [rejectKey]: 'bad_payout' } : { ...record, payout: moneyText(usd) };
+  const converted = amountInUsd(amount, code, rates);
+  return 'fault' in converted ? { ...record, [rejectKey]: converted.fault } : { ...record, payout: converted.usd };
 }
