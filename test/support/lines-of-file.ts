@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FormatSettings } from '../../src/kit/intake/reading/format-settings.ts';
 import type { FileMapping } from '../../src/kit/intake/mapping/mapping-schema.ts';
 import type { LandingKind } from '../../src/kit/vocabulary/values.ts';
+import type { LandingMapping } from '../../src/pipeline/landing/lines/map-lines.ts';
 import { checkFile, type FileCheck } from '../../src/pipeline/landing/files/check-files.ts';
 
 /** A landing file as it is read: its lines, and what else is known of it. */
@@ -11,10 +12,18 @@ export interface FileRead extends FileCheck {
   lines: string[];
 }
 
+/** How a file is read. */
+interface ReadAs {
+  name?: string;
+  kind?: LandingKind;
+  settings?: FormatSettings;
+  mapping?: LandingMapping | undefined;
+}
+
 /** Reads bytes as a landing file of this name. */
 export async function linesOfFile(
   bytes: string | Uint8Array,
-  { name = 'a.csv', kind = 'clicks', settings }: { name?: string; kind?: LandingKind; settings?: FormatSettings } = {},
+  { name = 'a.csv', kind = 'clicks', settings, mapping = settings && byFormat(kind, settings) }: ReadAs = {},
 ): Promise<FileRead> {
   const folder = await mkdtemp(join(tmpdir(), 'offerline-file-'));
   try {
@@ -28,12 +37,14 @@ export async function linesOfFile(
       modifiedNs: about.mtimeNs,
       changedNs: about.ctimeNs,
     };
-    const read = { match: `${kind}/**`, format: settings, kind, fields: undefined } as FileMapping;
-    const mapping = settings === undefined ? undefined : { mapping: read, rates: {} };
     const check = await checkFile(file, { scratchPath: join(folder, 'scratch'), mapping });
     const text = check.problem === undefined ? await readFile(check.readablePath, 'utf8') : '';
     return { ...check, lines: text === '' ? [] : text.replace(/\n$/, '').split('\n') };
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+function byFormat(kind: LandingKind, format: FormatSettings): LandingMapping {
+  return { mapping: { match: `${kind}/**`, format, kind, fields: undefined } as FileMapping, rates: {} };
 }

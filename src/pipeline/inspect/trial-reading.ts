@@ -67,7 +67,7 @@ export class TrialReading {
     rows: number,
   ): Promise<ReadRecords | { format: string; problem: FileProblem }> {
     const scratchPath = join(this.#scratch, `read-${++this.#reads}`);
-    const by = mapping && { mapping, rates: this.#settings.rates };
+    const by = mapping && { mapping, rates: this.#settings.rates, keepsRecords: true };
     const maxUnpackedBytes = this.#settings.unpacked_gigabytes * 1e9;
     const limits = { ...noLimits, maxUnpackedBytes };
     const check = await checkFile(file, { scratchPath, limits, mapping: by, stop: this.#stop });

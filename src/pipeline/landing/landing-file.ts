@@ -1,3 +1,4 @@
+import type { FormatSettings } from '../../kit/intake/reading/format-settings.ts';
 import type { RecordFormat } from '../../kit/intake/reading/recognize.ts';
 import { rawOfLine } from './lines/mapped-line.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
@@ -47,6 +48,8 @@ export interface MappedFacts {
   passedOver: number;
   /** Records by the code of what was understood with a loss. */
   warnings: ReadonlyMap<string, number>;
+  /** Where lines have not the record as it lay there: settings by which the file is read again to show it. */
+  recordsBy?: FormatSettings;
 }
 
 /** A scratch file of long lines, few enough to be read all at once. */

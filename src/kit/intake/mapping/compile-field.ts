@@ -13,13 +13,24 @@ export type ReadField = (record: JsonValue, reading: Reading) => JsonValue | und
 
 /** Makes the reader of a field with one value. */
 export function valueField(name: string, field: FieldMapping): ReadField {
-  const constant = field.value as JsonValue | undefined;
   if (field.lowest) return lowestField(name, field);
   const { at } = field;
-  if (at === undefined) return () => constant;
-  const convert = valueConverter(field);
+  if (at === undefined) return () => field.value as JsonValue | undefined;
+  const read = foundValue(name, field);
   return (record, reading) => {
     const { value, place } = findValue(record, at);
+    return read(value, reading, place);
+  };
+}
+
+/** Makes the reader of what a field's first place with a value has, undefined where none has. */
+export function foundValue(
+  name: string,
+  field: FieldMapping,
+): (value: JsonValue | undefined, reading: Reading, place: string) => JsonValue | undefined {
+  const constant = field.value as JsonValue | undefined;
+  const convert = valueConverter(field);
+  return (value, reading, place) => {
     const converted = convert(value);
     if ('value' in converted) return converted.value ?? constant;
     if ('leftOut' in converted) reading.isPassedOver = true;

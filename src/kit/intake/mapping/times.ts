@@ -2,7 +2,7 @@ import { tenTo } from '../../text/decimal-text.ts';
 import { microsecondsOf, momentOf } from '../../time/moment.ts';
 import { readTimestamp } from '../../time/timestamp-text.ts';
 import { plainDecimal } from './numbers.ts';
-import { TimePattern } from './time-pattern.ts';
+import { TimePattern, type ReadTime } from './time-pattern.ts';
 
 /** Units of times that are counted since the epoch, by the power of ten that a second has of them. */
 const epochUnits = { epoch_s: 0, epoch_ms: 3, epoch_us: 6, epoch_ns: 9 } as const;
@@ -36,10 +36,40 @@ export function timeReader(time: string | undefined, zone: string | undefined): 
   if (time === undefined) return (text) => ourTime(text, zone);
   if (isEpochUnit(time)) return (text) => epochTime(text, epochUnits[time]);
   const pattern = new TimePattern(time);
+  const minutes = new Minutes(zone);
   return (text) => {
     const read = pattern.read(text);
-    return read && momentText(`${read.local}${read.offset}`, zone);
+    return read && (minutes.momentOf(read) ?? momentText(`${read.local}${read.offset}`, zone));
   };
+}
+
+/** Minutes that are remembered: a log has most of its times in a few. */
+const maxMinutes = 10_000;
+const isSecond = /^[0-5]\d$/;
+
+/** Moments of times by their minutes, as looking an offset up takes most of the time of reading one. */
+class Minutes {
+  readonly #zone: string | undefined;
+  /** Beginning of a moment up to its seconds, by the time up to its own; empty where seconds are not the same. */
+  readonly #known = new Map<string, string>();
+
+  constructor(zone: string | undefined) {
+    this.#zone = zone;
+  }
+
+  /** Undefined for a time that is to be read digit by digit. */
+  momentOf({ local, offset }: ReadTime): string | undefined {
+    if (local.length !== 19 || !isSecond.test(local.slice(17))) return undefined;
+    const key = local.slice(0, 17) + offset;
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      const moment = momentText(`${local.slice(0, 17)}00${offset}`, this.#zone);
+      known = moment?.endsWith(':00Z') ? moment.slice(0, 17) : '';
+      if (this.#known.size >= maxMinutes) this.#known.clear();
+      this.#known.set(key, known);
+    }
+    return known === '' ? undefined : `${known}${local.slice(17)}Z`;
+  }
 }
 
 function isEpochUnit(time: string): time is keyof typeof epochUnits {

@@ -18,6 +18,24 @@ export interface CsvSettings {
   header?: readonly string[] | undefined;
   /** Names that a header may spell differently. */
   known?: readonly string[] | undefined;
+  /** Writes the records, instead of as objects with the header's names. */
+  rows?: TableRows | undefined;
+}
+
+/** Writes the records of a table otherwise than with the header's names. */
+export interface TableRows {
+  /** Takes the columns' names, before the first row. */
+  begin(columns: readonly string[]): void;
+  /** Writes a record without the end of its line; nothing of one that does not count. */
+  write(row: TableRow, lines: RecordSink): void;
+}
+
+/** A row's cells, each as a JSON string's inside; that of an absent value has no bytes. */
+export interface TableRow {
+  bytes: Buffer;
+  /** Offsets, by column. */
+  starts: readonly number[];
+  ends: readonly number[];
 }
 
 /**
@@ -41,6 +59,7 @@ export class CsvRecords implements RecordTaker {
   #cells = Buffer.allocUnsafe(4096);
   #used = 0;
   #ends: number[] = [];
+  readonly #starts: number[] = [];
   #rowHasBytes = false;
   #skipLineFeed = false;
   /** Text before the value of each column. */
@@ -52,13 +71,15 @@ export class CsvRecords implements RecordTaker {
   #before: number;
   readonly #delimiter: number;
   readonly #known: readonly string[];
+  readonly #rows: TableRows | undefined;
   #problem: FileProblem | undefined;
 
   constructor(
     lines: RecordSink,
-    { delimiter = comma, start = 0, rowsBefore = 0, header, known = [] }: CsvSettings = {},
+    { delimiter = comma, start = 0, rowsBefore = 0, header, known = [], rows }: CsvSettings = {},
   ) {
     this.#lines = lines;
+    this.#rows = rows;
     this.#delimiter = delimiter;
     this.#before = start;
     this.#known = known;
@@ -170,7 +191,7 @@ export class CsvRecords implements RecordTaker {
     if (this.columns === null) this.#takeHeader();
     else if (this.#rowHasBytes && !(this.#keys.length > 1 && this.#isBlank)) this.#writeRow(isTerminated);
     this.#used = 0;
-    this.#ends = [];
+    this.#ends.length = 0;
     if (this.#nulls.length > 0) this.#nulls = [];
     this.#rowHasBytes = false;
   }
@@ -205,12 +226,18 @@ export class CsvRecords implements RecordTaker {
       return;
     }
     this.columns = names;
+    this.#rows?.begin(names);
     this.#keys = names.map((name, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`));
   }
 
   #writeRow(isTerminated: boolean): void {
     const cells = this.#lastIsUnnamed && this.#endsInEmptyCell ? this.#keys.length : this.#ends.length;
     const isRecord = isTerminated && cells === this.#keys.length;
+    if (isRecord && this.#rows !== undefined) {
+      this.#rows.write(this.#tableRow(cells), this.#lines);
+      this.#lines.endLine();
+      return;
+    }
     let start = 0;
     for (let index = 0; index < cells; index++) {
       const end = this.#ends[index] as number;
@@ -227,6 +254,16 @@ export class CsvRecords implements RecordTaker {
     }
     this.#lines.byte(isRecord ? 0x7d : 0x5d);
     this.#lines.endLine();
+  }
+
+  #tableRow(cells: number): TableRow {
+    let start = 0;
+    for (let index = 0; index < cells; index++) {
+      const end = this.#ends[index] as number;
+      this.#starts[index] = this.#isAbsent(index, start, end) ? end : start;
+      start = end;
+    }
+    return { bytes: this.#cells, starts: this.#starts, ends: this.#ends };
   }
 
   /** The row has one cell more than columns have names, and that one is empty. */

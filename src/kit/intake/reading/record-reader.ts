@@ -1,4 +1,4 @@
-import { CsvRecords } from './csv-records.ts';
+import { CsvRecords, type TableRows } from './csv-records.ts';
 import { Decoder } from './decode.ts';
 import type { FormatSettings } from './format-settings.ts';
 import { commaBehindRecord, JsonRecords } from './json-records.ts';
@@ -19,6 +19,8 @@ import { XmlRecords } from './xml-records.ts';
 export interface ReadingOptions {
   settings: FormatSettings;
   names: RecordNames;
+  /** Writes the records of CSV. */
+  rows?: TableRows | undefined;
 }
 
 /** Facts of a text that was read. */
@@ -75,7 +77,7 @@ export class RecordReader {
     if (packing !== 'none')
       throw new UnusableFile({ reason: 'packed_twice', detail: `what is packed is packed again, as ${packing}` });
     const form = recognizeForm(head, isWhole, this.#options.settings, this.#options.names);
-    this.#reading = new Reading(this.#sink, assertText(form), this.#options.names);
+    this.#reading = new Reading(this.#sink, assertText(form), this.#options);
     return this.#reading;
   }
 }
@@ -107,12 +109,12 @@ class Reading {
   readonly #records: RecordTaker;
   #isFirst = true;
 
-  constructor(sink: RecordSink, form: TextForm, names: RecordNames) {
+  constructor(sink: RecordSink, form: TextForm, options: ReadingOptions) {
     this.#format = form.format;
     this.#sink = sink;
     this.#text = new TextCheck(form.format);
     this.#decoder = form.encoding === 'utf-8' ? undefined : new Decoder(form.encoding);
-    this.#records = recordsOf(sink, form, names);
+    this.#records = recordsOf(sink, form, options);
   }
 
   take(chunk: Buffer): void {
@@ -145,7 +147,7 @@ class Reading {
   }
 }
 
-function recordsOf(sink: RecordSink, form: TextForm, names: RecordNames): RecordTaker {
+function recordsOf(sink: RecordSink, form: TextForm, { names, rows }: ReadingOptions): RecordTaker {
   if (form.format === 'ndjson') return new PlainLines(sink);
   if (form.format === 'json') return new JsonRecords(sink, { records: form.records, several: true });
   if (form.format === 'xml') return new XmlRecords(sink, form.records);
@@ -155,6 +157,7 @@ function recordsOf(sink: RecordSink, form: TextForm, names: RecordNames): Record
     rowsBefore: form.rowsBefore,
     header: form.header,
     known: names.fields,
+    rows,
   });
 }
 

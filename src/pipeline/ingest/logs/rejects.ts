@@ -7,6 +7,7 @@ import { quotedPathList } from '../../../kit/text/sql-text.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { maxRejectsKept } from '../ledger/ledger.ts';
+import { showRejectedRecords } from './shown-records.ts';
 import type { StagedFiles } from '../engine/event-engine.ts';
 
 /** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
@@ -36,6 +37,7 @@ export async function recordRejects(
        ORDER BY line LIMIT ${maxRejectsKept}`,
       [BigInt(file_id), file.path],
     );
+    await showRejectedRecords(connection, file);
   }
   return counts;
 }

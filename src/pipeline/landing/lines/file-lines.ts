@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
-import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
+import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import { QuarantineError, type CheckedFile } from '../landing-file.ts';
 import { partitionsOf } from './hive-partitions.ts';
@@ -101,7 +101,12 @@ async function unfoldParquet(
       'line_too_long',
       `a record has ${text.longestLine} bytes; at most ${maxLineBytes} are read`,
     );
-  return withoutLongLines(file, scratchPath, unfolded, text.longestLine, mapping);
+  try {
+    return await withoutLongLines(file, scratchPath, unfolded, text.longestLine, mapping);
+  } catch (error) {
+    if (!(error instanceof UnusableFile)) throw error;
+    throw new QuarantineError(error.problem.reason, error.problem.detail);
+  }
 }
 
 function assertDistinct(written: readonly string[], names: readonly string[]): void {

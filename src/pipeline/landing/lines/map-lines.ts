@@ -1,11 +1,11 @@
 import { compileMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
-import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
+import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { scalarText } from '../../../kit/intake/mapping/places.ts';
 import { recordsOf } from '../catalog/catalog-records.ts';
-import { QuarantineError, type FileLines } from '../landing-file.ts';
+import type { FileLines } from '../landing-file.ts';
 import { LineFile } from './line-file.ts';
 import { mappedLine, rejectKey } from './mapped-line.ts';
 
@@ -14,6 +14,8 @@ export interface LandingMapping {
   mapping: FileMapping;
   /** USD for one unit of a currency, by ISO 4217 code: amounts of conversions come out in USD. */
   rates: Readonly<Record<string, string>>;
+  /** Each line has the record as it lay there, also where that takes longer. */
+  keepsRecords?: boolean;
 }
 
 /**
@@ -53,9 +55,14 @@ export async function mapLines(
   } finally {
     lines.close();
   }
-  if (lines.longest > maxLineBytes)
-    throw new QuarantineError('line_too_long', `a mapped record has more than ${maxLineBytes} bytes`);
+  assertLineLength(lines);
   return { lines: { readablePath: target, columns: null, mapped: facts }, longest: lines.longest };
+}
+
+/** Throws `UnusableFile` where a mapping made a record of more bytes than a line may have. */
+export function assertLineLength({ longest }: LineFile): void {
+  if (longest > maxLineBytes)
+    throw new UnusableFile({ reason: 'line_too_long', detail: `a mapped record has more than ${maxLineBytes} bytes` });
 }
 
 /** Rows of the file say how conversions stand, in place of events. */
@@ -63,8 +70,8 @@ export function isState({ kind, fields }: FileMapping): boolean {
   return kind === 'conversions' && fields?.fields['status'] !== undefined;
 }
 
-/** A conversion with its amount in USD, of which alone a log knows; refused where the currency has no rate. */
-function inUsd(
+/** Returns a conversion with its amount in USD, of which alone a log knows; refused where the currency has no rate. */
+export function inUsd(
   { currency, ...record }: JsonObject,
   rates: Readonly<Record<string, string>>,
 ): Record<string, JsonValue> {

@@ -32,5 +32,5 @@ export function rawOfLineSql(line: string): string {
 
 /** SQL of the reason for which a mapping refuses the record of a line; NULL for all other lines. */
 export function rejectOfLineSql(line: string): string {
-  return `CASE WHEN starts_with(${line}, '${prefix}') THEN json_extract_string(${line}, '$."${rejectKey}"') END`;
+  return `CASE WHEN contains(${line}, '"${rejectKey}":') THEN json_extract_string(${line}, '$."${rejectKey}"') END`;
 }

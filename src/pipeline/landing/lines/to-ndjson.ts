@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { assertNotStopped } from '../../../kit/errors/errors.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
+import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
 import { noNames } from '../../../kit/intake/reading/json-shape.ts';
 import { PlainLines } from '../../../kit/intake/reading/plain-lines.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type ReadText,
 } from '../../../kit/intake/reading/record-reader.ts';
 import { headBytes, recognize, type Packing } from '../../../kit/intake/reading/recognize.ts';
-import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
+import { UnusableFile, type FileProblem, type RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import { unpack, unpackZip } from '../../../kit/intake/reading/unpack.ts';
 import { readSheet } from '../../../kit/intake/reading/workbook/sheet-records.ts';
@@ -20,7 +21,8 @@ import { isWorkbook } from '../../../kit/intake/reading/workbook/workbook.ts';
 import { ZipMembers } from '../../../kit/intake/reading/zip-members.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
-import { mapLines, type LandingMapping } from './map-lines.ts';
+import { assertLineLength, mapLines, type LandingMapping } from './map-lines.ts';
+import { MappedTable } from './mapped-table.ts';
 import { setLongLinesApart } from './long-lines.ts';
 import { recordNamesOf } from './record-names.ts';
 
@@ -155,6 +157,7 @@ async function unfold(
   options: ReadingOptions,
 ): Promise<ConvertedFile> {
   const { maxUnpackedBytes, onBytes, mapping, stop } = converting;
+  const rows = mapping !== undefined && MappedTable.canMap(mapping) ? new MappedTable(mapping) : undefined;
   const lines = new LineFile(`${scratchPath}.ndjson`);
   let bytes = 0;
   const count = (chunk: Buffer) => {
@@ -166,10 +169,18 @@ async function unfold(
   };
   const read = packing === 'zip' ? readZip : readStream;
   try {
-    const { longestLine, ...facts } = await read(file.absolutePath, packing, lines, { onBytes, count, options });
+    const { longestLine, ...facts } = await read(file.absolutePath, packing, lines, {
+      onBytes,
+      count,
+      options: { ...options, rows },
+    });
     lines.finish();
     const unfolded: ConvertedFile = { ...facts, readablePath: lines.path, longLines: [] };
-    return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest), mapping);
+    if (rows === undefined || facts.format !== 'csv')
+      return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest), mapping);
+    assertLineLength(lines);
+    const mapped = { passedOver: rows.passedOver, warnings: new Map(), recordsBy: options.settings };
+    return await withoutLongLines(file, scratchPath, { ...unfolded, columns: null, mapped }, lines.longest);
   } catch (error) {
     if (!(error instanceof TooManyBytes)) throw error;
     throw new UnusableFile(tooLarge(packing, maxUnpackedBytes));
@@ -188,7 +199,7 @@ interface Reading {
 async function readStream(
   path: string,
   packing: Packing,
-  lines: LineFile,
+  lines: RecordSink,
   { onBytes, count, options }: Reading,
 ): Promise<ReadText> {
   const reader = new RecordReader(lines, options);
@@ -209,7 +220,7 @@ async function readStream(
 async function readZip(
   path: string,
   _packing: Packing,
-  lines: LineFile,
+  lines: RecordSink,
   { onBytes, count, options }: Reading,
 ): Promise<ReadText> {
   await readThrough(path, onBytes);
@@ -237,6 +248,17 @@ const asWorkbook = {
   unterminatedRow: null,
   endsLine: true,
 } as const;
+
+/**
+ * Reads the records of CSV as they lie there, packed or not, into `sink`. Throws as `toNdjson` does, but for the number of
+ * bytes: the file was read before.
+ */
+export async function readRecords(path: string, settings: FormatSettings, sink: RecordSink): Promise<void> {
+  const head = headOf(path);
+  const { packing } = recognize(head, false, settings, noNames);
+  const read = packing === 'zip' ? readZip : readStream;
+  await read(path, packing, sink, { onBytes: () => {}, count: () => {}, options: { settings, names: noNames } });
+}
 
 function tooLarge(packing: Packing, limit: number): FileProblem {
   const [reason, what, instead] =

@@ -69,7 +69,7 @@ COPY (
         ELSE CASE
           WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
-          WHEN CASE WHEN starts_with(record, '{"~raw":') THEN json_extract_string(record, '$."~reject"') END IS NOT NULL THEN CASE WHEN starts_with(record, '{"~raw":') THEN json_extract_string(record, '$."~reject"') END
+          WHEN CASE WHEN contains(record, '"~reject":') THEN json_extract_string(record, '$."~reject"') END IS NOT NULL THEN CASE WHEN contains(record, '"~reject":') THEN json_extract_string(record, '$."~reject"') END
           WHEN conversion_id IS NULL THEN 'missing_conversion_id'
           WHEN strlen(conversion_id) NOT BETWEEN 1 AND 128 OR strlen(conversion_id) <> length(conversion_id) OR contains(conversion_id, chr(127)) THEN 'bad_conversion_id'
           WHEN NOT regexp_full_match(conversion_id, '[\x20-\x7e]+') THEN 'bad_conversion_id'
