@@ -227,7 +227,7 @@ class ReadCells implements Part {
     const cells = this.#names.map((name, index) => [name, cellOf(texts[index] ?? '')] as const);
     const mapped = this.#compiled.map(Object.fromEntries(cells));
     if ('passedOver' in mapped) return passedOver;
-    return Buffer.from(jsonText(this.#finish(mapped.record as JsonObject)).slice(1, -1));
+    return Buffer.from(jsonText(this.#finish(mapped.record)).slice(1, -1));
   }
 }
 
