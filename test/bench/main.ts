@@ -11,6 +11,7 @@ import { measureCatalog } from './catalog.ts';
 import { measureConsole } from './console/console.ts';
 import { measureConversionRows, measureHistory, measureMessyLogs, measureRefreshes } from './refresh.ts';
 import { measureLandedToServed } from './landed-to-served.ts';
+import { measureMappedLogs } from './mapped.ts';
 import { measurePostbacks } from './postbacks/postbacks.ts';
 import { measureServing } from './serve/serving.ts';
 import { measureTracking } from './track/tracking.ts';
@@ -19,6 +20,7 @@ const measures: Record<string, (bench: Bench) => Promise<Measure[]>> = {
   refresh: measureRefreshes,
   history: measureHistory,
   messy: measureMessyLogs,
+  mapped: measureMappedLogs,
   conversions: measureConversionRows,
   catalog: measureCatalog,
   served: measureLandedToServed,
