@@ -1,4 +1,7 @@
+import { CsvRecords } from './csv-records.ts';
 import type { FormatSettings } from './format-settings.ts';
+import { HeaderSearch, type ScoreHeader } from './header-search.ts';
+import { RecordList } from './record-sink.ts';
 
 /** Dialect of CSV: what cuts a text into cells, and the place of its header row. */
 export interface Dialect {
@@ -7,6 +10,9 @@ export interface Dialect {
   /** Characters before the header row, as the text is decoded, and the rows in them. */
   before: string;
   rowsBefore: number;
+  linesBefore: number;
+  /** Number of the row that was found to be the header below others, as `FormatSettings` count. */
+  headerRow: number | undefined;
   header: readonly string[] | undefined;
   /** The text ends before its header row, or that is not near its beginning. */
   headerIsMissing: boolean;
@@ -17,9 +23,14 @@ const delimiters = [',', ';', '\t', '|'];
 
 /**
  * Recognizes a dialect of CSV by how a text begins: its delimiter by the header row, or by a line `sep=;` before it, as
- * Excel writes. Blank lines before the header are none of its rows.
+ * Excel writes. Blank lines before the header are none of its rows. With `score` the header may be below others.
  */
-export function recognizeDialect(text: string, isWhole: boolean, settings: FormatSettings): Dialect {
+export function recognizeDialect(
+  text: string,
+  isWhole: boolean,
+  settings: FormatSettings,
+  score?: ScoreHeader,
+): Dialect {
   const walk = new Lines(text);
   let rowsBefore = 0;
   let separator: string | undefined;
@@ -38,16 +49,42 @@ export function recognizeDialect(text: string, isWhole: boolean, settings: Forma
   if (typeof header === 'number' && header > 1) {
     for (let row = 1; row < header && !walk.isEnd; row++, rowsBefore++) walk.next();
   }
+  const givenDelimiter = settings.delimiter ?? separator;
+  const headerRow =
+    score === undefined || settings.header !== undefined
+      ? undefined
+      : headerBelow(new Lines(text, walk.at), score, givenDelimiter);
+  for (let row = 1; row < (headerRow ?? 1); row++, rowsBefore++) walk.next();
   const shown = new Lines(text, walk.at);
   while (!shown.isEnd && shown.line().trim() === '') shown.next();
-  const delimiter = settings.delimiter ?? separator ?? mostFrequent(rowAt(shown));
+  const delimiter = givenDelimiter ?? mostFrequent(rowAt(shown));
   return {
     delimiter: delimiter.charCodeAt(0),
     before: text.slice(0, walk.at),
     rowsBefore,
+    linesBefore: walk.number - 1,
+    headerRow,
     header: typeof header === 'number' ? undefined : header,
     headerIsMissing: walk.isEnd && !isWhole,
   };
+}
+
+/** Returns the line, from 1, at which the likeliest header begins; undefined where that is the first row. */
+function headerBelow(lines: Lines, score: ScoreHeader, given: string | undefined): number | undefined {
+  const search = new HeaderSearch(score);
+  for (; !lines.isEnd && !search.isOver; lines.next()) {
+    const { number } = lines;
+    const row = rowAt(lines);
+    if (row.trim() !== '') search.see(number, cellsOf(row, given ?? mostFrequent(row)));
+  }
+  return search.rowBelow;
+}
+
+/** Returns the names in a row; none where it could not be a header. */
+function cellsOf(row: string, delimiter: string): readonly string[] {
+  const taker = new CsvRecords(new RecordList(0), { delimiter: delimiter.charCodeAt(0) });
+  taker.take(Buffer.from(`${row}\n`));
+  return taker.columns ?? [];
 }
 
 /** Returns the row at a line: names of columns in quotes may have line breaks, as spreadsheets write them. */
@@ -77,6 +114,8 @@ function mostFrequent(row: string): string {
 /** Walks through the lines of a text. */
 class Lines {
   at: number;
+  /** Number of the line, from 1 where the walk began. */
+  number = 1;
   readonly #text: string;
 
   constructor(text: string, at = 0) {
@@ -95,6 +134,7 @@ class Lines {
   next(): void {
     const end = this.#end();
     this.at = end + (this.#text.startsWith('\r\n', end) ? 2 : end < this.#text.length ? 1 : 0);
+    this.number++;
   }
 
   #end(): number {

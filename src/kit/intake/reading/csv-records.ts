@@ -14,12 +14,16 @@ export interface CsvSettings {
   start?: number | undefined;
   /** Rows in these bytes, so that the rows behind keep their numbers. */
   rowsBefore?: number | undefined;
+  /** Lines in these bytes. */
+  linesBefore?: number | undefined;
   /** Names of the columns, where no row has them. */
   header?: readonly string[] | undefined;
   /** Names that a header may spell differently. */
   known?: readonly string[] | undefined;
   /** Writes the records, instead of as objects with the header's names. */
   rows?: TableRows | undefined;
+  /** Nothing can follow the text, so a last row counts whose line has no end. */
+  isWhole?: boolean | undefined;
 }
 
 /** Writes the records of a table otherwise than with the header's names. */
@@ -41,7 +45,7 @@ export interface TableRow {
 /**
  * Takes CSV apart, chunk by chunk, into its records as JSON, one a line: an object with the header's names, null for an
  * empty cell, for `\N` and for NULL without quotes. A row with too few or too many cells becomes the array of its
- * cells, and so does a last row whose line has no end: neither is a record. Blank lines are no rows. Spaces around
+ * cells, and so does a last row whose line has no end, but in a whole text: neither is a record. Blank lines are no rows. Spaces around
  * quotes are passed over, a quote within a cell that does not begin with one is a character like any other. A last
  * column without a name is none, as long as its cells are empty.
  */
@@ -72,17 +76,33 @@ export class CsvRecords implements RecordTaker {
   readonly #delimiter: number;
   readonly #known: readonly string[];
   readonly #rows: TableRows | undefined;
+  readonly #isWhole: boolean;
+  /** Number of the line that is read, and of the one that the open row begins with. */
+  #line: number;
+  #rowLine: number;
   #problem: FileProblem | undefined;
 
   constructor(
     lines: RecordSink,
-    { delimiter = comma, start = 0, rowsBefore = 0, header, known = [], rows }: CsvSettings = {},
+    {
+      delimiter = comma,
+      start = 0,
+      rowsBefore = 0,
+      linesBefore = 0,
+      header,
+      known = [],
+      rows,
+      isWhole,
+    }: CsvSettings = {},
   ) {
     this.#lines = lines;
     this.#rows = rows;
     this.#delimiter = delimiter;
     this.#before = start;
     this.#known = known;
+    this.#isWhole = isWhole === true;
+    this.#line = linesBefore + 1;
+    this.#rowLine = this.#line;
     this.firstRow = rowsBefore + (header === undefined ? 2 : 1);
     if (header !== undefined) this.#useHeader(header);
   }
@@ -102,6 +122,7 @@ export class CsvRecords implements RecordTaker {
       }
       if (byte === carriageReturn) this.#skipLineFeed = true;
       const endsLine = byte === lineFeed || byte === carriageReturn;
+      if (endsLine) this.#line++;
       if (!endsLine || this.#state === quoted) this.#rowHasBytes = true;
       const isQuoted = this.#state === quoted;
       if (isQuoted || this.#state === plain || (this.#state === cellStart && byte !== space && byte !== quote)) {
@@ -139,8 +160,8 @@ export class CsvRecords implements RecordTaker {
     }
     if (this.#problem === undefined && this.#rowHasBytes) {
       const [row, lines, isHeader] = [this.#row, this.#lines.lines, this.columns === null];
-      this.#endRow(false);
-      if (!isHeader && this.#lines.lines > lines) this.unterminatedRow = row;
+      this.#endRow(this.#isWhole);
+      if (!isHeader && !this.#isWhole && this.#lines.lines > lines) this.unterminatedRow = row;
     }
     return this.#problem;
   }
@@ -190,6 +211,7 @@ export class CsvRecords implements RecordTaker {
     this.#endCell();
     if (this.columns === null) this.#takeHeader();
     else if (this.#rowHasBytes && !(this.#keys.length > 1 && this.#isBlank)) this.#writeRow(isTerminated);
+    this.#rowLine = this.#line;
     this.#used = 0;
     this.#ends.length = 0;
     if (this.#nulls.length > 0) this.#nulls = [];
@@ -233,6 +255,7 @@ export class CsvRecords implements RecordTaker {
   #writeRow(isTerminated: boolean): void {
     const cells = this.#lastIsUnnamed && this.#endsInEmptyCell ? this.#keys.length : this.#ends.length;
     const isRecord = isTerminated && cells === this.#keys.length;
+    this.#lines.beginAt?.(this.#rowLine);
     if (isRecord && this.#rows !== undefined) {
       this.#rows.write(this.#tableRow(cells), this.#lines);
       this.#lines.endLine();

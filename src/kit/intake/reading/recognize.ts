@@ -1,6 +1,7 @@
 import { recognizeDialect, type Dialect } from './csv-dialect.ts';
 import { decodeHead, encodingOf } from './decode.ts';
 import type { FormatSettings } from './format-settings.ts';
+import type { ScoreHeader } from './header-search.ts';
 import type { RecordsPlace } from './json-records.ts';
 import { jsonShape, noNames, type RecordNames } from './json-shape.ts';
 
@@ -70,6 +71,7 @@ export function recognizeForm(
   isWhole: boolean,
   settings: FormatSettings,
   names: RecordNames = noNames,
+  score?: ScoreHeader,
 ): BareForm {
   if (head.subarray(0, 3).equals(parquetMark) && (head[3] === 0x31 || head[3] === 0x45)) return { format: 'parquet' };
   if (startsWith(head, [...oleMark])) return { format: 'ole' };
@@ -82,7 +84,7 @@ export function recognizeForm(
   }
   const isDelimited = settings.delimiter !== undefined || settings.header !== undefined || settings.skip !== undefined;
   const json = isDelimited ? undefined : jsonShape(text, isWholeText, names);
-  if (json === undefined) return { format: 'csv', encoding, ...recognizeDialect(text, isWholeText, settings) };
+  if (json === undefined) return { format: 'csv', encoding, ...recognizeDialect(text, isWholeText, settings, score) };
   if (settings.records !== undefined) return { format: 'json', encoding, records: { path: settings.records } };
   return json.kind === 'ndjson'
     ? { format: 'ndjson', encoding, commas: json.commas }

@@ -1,6 +1,7 @@
 import { CsvRecords, type TableRows } from './csv-records.ts';
 import { Decoder } from './decode.ts';
 import type { FormatSettings } from './format-settings.ts';
+import type { ScoreHeader } from './header-search.ts';
 import { commaBehindRecord, JsonRecords } from './json-records.ts';
 import { noNames, type RecordNames } from './json-shape.ts';
 import { PlainLines } from './plain-lines.ts';
@@ -21,6 +22,10 @@ export interface ReadingOptions {
   names: RecordNames;
   /** Writes the records of CSV. */
   rows?: TableRows | undefined;
+  /** Finds a header below titles; without it the header is the first row, where the settings say nothing else. */
+  score?: ScoreHeader | undefined;
+  /** Nothing can follow the text, so a last row of CSV counts whose line has no end. */
+  isWhole?: boolean | undefined;
 }
 
 /** Facts of a text that was read. */
@@ -31,6 +36,8 @@ export interface ReadText {
   firstRow: number;
   /** Columns of a text with a header. */
   columns: string[] | null;
+  /** Row of a header that was found below others, as `format.header` names it. */
+  headerRow?: number | undefined;
   /** The row whose line has no end. */
   unterminatedRow: number | null;
   /** Number of cells with a bare NULL, by column. */
@@ -76,7 +83,7 @@ export class RecordReader {
     const packing = recognizePacking(head);
     if (packing !== 'none')
       throw new UnusableFile({ reason: 'packed_twice', detail: `what is packed is packed again, as ${packing}` });
-    const form = recognizeForm(head, isWhole, this.#options.settings, this.#options.names);
+    const form = recognizeForm(head, isWhole, this.#options.settings, this.#options.names, this.#options.score);
     this.#reading = new Reading(this.#sink, assertText(form), this.#options);
     return this.#reading;
   }
@@ -107,6 +114,7 @@ class Reading {
   readonly #text: TextCheck;
   readonly #decoder: Decoder | undefined;
   readonly #records: RecordTaker;
+  readonly #headerRow: number | undefined;
   #isFirst = true;
 
   constructor(sink: RecordSink, form: TextForm, options: ReadingOptions) {
@@ -115,6 +123,7 @@ class Reading {
     this.#text = new TextCheck(form.format);
     this.#decoder = form.encoding === 'utf-8' ? undefined : new Decoder(form.encoding);
     this.#records = recordsOf(sink, form, options);
+    this.#headerRow = form.format === 'csv' ? form.headerRow : undefined;
   }
 
   take(chunk: Buffer): void {
@@ -139,6 +148,7 @@ class Reading {
       problem: this.#text.problem() ?? problem,
       firstRow: csv?.firstRow ?? 1,
       columns: csv?.columns ?? null,
+      headerRow: this.#headerRow,
       unterminatedRow: csv?.unterminatedRow ?? null,
       nullTexts: csv?.nullTexts ?? new Map(),
       endsLine: this.#text.endsLine,
@@ -147,7 +157,7 @@ class Reading {
   }
 }
 
-function recordsOf(sink: RecordSink, form: TextForm, { names, rows }: ReadingOptions): RecordTaker {
+function recordsOf(sink: RecordSink, form: TextForm, { names, rows, isWhole }: ReadingOptions): RecordTaker {
   if (form.format === 'ndjson') return new PlainLines(sink);
   if (form.format === 'json') return new JsonRecords(sink, { records: form.records, several: true });
   if (form.format === 'xml') return new XmlRecords(sink, form.records);
@@ -155,9 +165,11 @@ function recordsOf(sink: RecordSink, form: TextForm, { names, rows }: ReadingOpt
     delimiter: form.delimiter,
     start: Buffer.byteLength(form.before),
     rowsBefore: form.rowsBefore,
+    linesBefore: form.linesBefore,
     header: form.header,
     known: names.fields,
     rows,
+    isWhole,
   });
 }
 

@@ -25,6 +25,8 @@ export interface RecordSink {
   readonly longest: number;
   /** Bytes of the line that is not ended yet. */
   readonly openLine: number;
+  /** Called before a row of CSV, with the number of its first line in the text. */
+  beginAt?(line: number): void;
   byte(byte: number): void;
   bytes(source: Buffer, from?: number, to?: number): void;
   endLine(): void;
@@ -40,31 +42,78 @@ export interface RecordTaker {
   finish(): FileProblem | undefined;
 }
 
-/** Keeps records in memory, for texts that are there anyway. */
-export class RecordList implements RecordSink {
-  /** Lines without their ends; blank where a row holds nothing. */
-  readonly records: string[] = [];
-  longest = 0;
-  openLine = 0;
-  #parts: Buffer[] = [];
+/** A record as JSON, and where it is in its text: of CSV the line, of a sheet the row, else the record's number. */
+export interface PlacedRecord {
+  line: number;
+  text: string;
+}
 
-  get lines(): number {
-    return this.records.length;
+/** Keeps records in memory, for texts of a bounded size. */
+export class RecordList implements RecordSink {
+  lines = 0;
+  longest = 0;
+  /** Lines of a text at which records begin, where their taker names them. */
+  readonly #begins: number[] = [];
+  readonly #maxBytes: number;
+  #text: Buffer = Buffer.alloc(0);
+  #used = 0;
+  #lineStart = 0;
+
+  /** Takes so many bytes of records at most: names of columns may make long records of a few commas. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get openLine(): number {
+    return this.#used - this.#lineStart;
+  }
+
+  /** Returns the records. `firstRow`: the number of the first line's record. */
+  records(firstRow: number): PlacedRecord[] {
+    const records: PlacedRecord[] = [];
+    for (let start = 0, index = 0; start < this.#used; index++) {
+      const found = this.#text.indexOf(lineFeed, start);
+      const end = found === -1 || found > this.#used ? this.#used : found;
+      const text = this.#text.toString('utf8', start, end);
+      if (text.trim() !== '') records.push({ line: this.#begins[index] ?? firstRow + index, text });
+      start = end + 1;
+    }
+    return records;
+  }
+
+  beginAt(line: number): void {
+    this.#begins[this.lines] = line;
   }
 
   byte(byte: number): void {
-    this.bytes(Buffer.of(byte));
+    this.#makeRoom(1);
+    this.#text[this.#used++] = byte;
   }
 
   bytes(source: Buffer, from = 0, to = source.length): void {
-    this.#parts.push(Buffer.from(source.subarray(from, to)));
-    this.openLine += to - from;
+    this.#makeRoom(to - from);
+    this.#used += source.copy(this.#text, this.#used, from, to);
   }
 
   endLine(): void {
     this.longest = Math.max(this.longest, this.openLine);
-    this.records.push(Buffer.concat(this.#parts).toString('utf8'));
-    this.#parts = [];
-    this.openLine = 0;
+    this.lines++;
+    this.byte(lineFeed);
+    this.#lineStart = this.#used;
+  }
+
+  #makeRoom(bytes: number): void {
+    const needed = this.#used + bytes;
+    if (needed > this.#maxBytes)
+      throw new UnusableFile({
+        reason: 'document_too_large',
+        detail: `its records take more than ${this.#maxBytes} bytes: send it in parts`,
+      });
+    if (needed <= this.#text.length) return;
+    const larger = Buffer.allocUnsafe(Math.min(2 * needed, this.#maxBytes));
+    this.#text.copy(larger, 0, 0, this.#used);
+    this.#text = larger;
   }
 }
+
+const lineFeed = 0x0a;

@@ -1,24 +1,14 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { assertNotStopped } from '../../../kit/errors/errors.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
 import { noNames } from '../../../kit/intake/reading/json-shape.ts';
 import { PlainLines } from '../../../kit/intake/reading/plain-lines.ts';
-import {
-  assertText,
-  RecordReader,
-  withoutMark,
-  type ReadingOptions,
-  type ReadText,
-} from '../../../kit/intake/reading/record-reader.ts';
-import { headBytes, recognize, type Packing } from '../../../kit/intake/reading/recognize.ts';
+import { headOf, readPacked } from '../../../kit/intake/reading/read-packed.ts';
+import { assertText, withoutMark, type ReadingOptions } from '../../../kit/intake/reading/record-reader.ts';
+import { recognize, type Packing } from '../../../kit/intake/reading/recognize.ts';
 import { UnusableFile, type FileProblem, type RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
-import { unpack, unpackZip } from '../../../kit/intake/reading/unpack.ts';
-import { readSheet } from '../../../kit/intake/reading/workbook/sheet-records.ts';
-import { isWorkbook } from '../../../kit/intake/reading/workbook/workbook.ts';
-import { ZipMembers } from '../../../kit/intake/reading/zip-members.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
 import { assertLineLength, mapLines, type LandingMapping } from './map-lines.ts';
@@ -108,17 +98,6 @@ export function isUnpackedCsv({ kind, absolutePath, bytes }: ConvertibleFile): b
   }
 }
 
-/** Reads a file's first bytes at once: it is opened again later, and most files are small. */
-function headOf(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.allocUnsafe(headBytes);
-    return head.subarray(0, readSync(file, head, 0, headBytes, 0));
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** Checks a file that can be read in place. Lines are copied where the line reader stumbles over one. */
 async function checkLines(
   file: ConvertibleFile,
@@ -160,18 +139,17 @@ async function unfold(
   const rows = mapping !== undefined && MappedTable.canMap(mapping) ? new MappedTable(mapping) : undefined;
   const lines = new LineFile(`${scratchPath}.ndjson`);
   let bytes = 0;
-  const count = (chunk: Buffer) => {
+  const check = (chunk: Buffer) => {
     assertNotStopped(stop, stoppedReading);
     bytes += chunk.length;
     if (isBounded && bytes > maxUnpackedBytes) throw new TooManyBytes();
     // Names of columns may make long records of a few commas.
     lines.limit = maxUnpackedBytes + 4 * bytes;
   };
-  const read = packing === 'zip' ? readZip : readStream;
   try {
-    const { longestLine, ...facts } = await read(file.absolutePath, packing, lines, {
+    const { longestLine, ...facts } = await readPacked(file.absolutePath, packing, lines, {
       onBytes,
-      count,
+      check,
       options: { ...options, rows },
     });
     lines.finish();
@@ -189,66 +167,6 @@ async function unfold(
   }
 }
 
-interface Reading {
-  onBytes: (bytes: Buffer) => void;
-  /** Sees what is unpacked before it is read; throws where it is too much. */
-  count: (chunk: Buffer) => void;
-  options: ReadingOptions;
-}
-
-async function readStream(
-  path: string,
-  packing: Packing,
-  lines: RecordSink,
-  { onBytes, count, options }: Reading,
-): Promise<ReadText> {
-  const reader = new RecordReader(lines, options);
-  const take = (chunk: Buffer) => {
-    count(chunk);
-    reader.take(chunk);
-  };
-  if (packing === 'none' || packing === 'zip') {
-    await readThrough(path, (chunk) => {
-      onBytes(chunk);
-      take(chunk);
-    });
-  } else await unpack(path, packing, { onBytes, take });
-  return reader.finish();
-}
-
-/** Reads a workbook, or the only member of a zip. Members are found by a list at the file's end. */
-async function readZip(
-  path: string,
-  _packing: Packing,
-  lines: RecordSink,
-  { onBytes, count, options }: Reading,
-): Promise<ReadText> {
-  await readThrough(path, onBytes);
-  const members = await ZipMembers.open(path);
-  try {
-    if (isWorkbook(members)) {
-      const sheet = await readSheet(members, lines, { ...options, check: count });
-      return { ...asWorkbook, ...sheet, longestLine: lines.longest };
-    }
-    const reader = new RecordReader(lines, options);
-    await unpackZip(members, (chunk) => {
-      count(chunk);
-      reader.take(chunk);
-    });
-    return reader.finish();
-  } finally {
-    members.close();
-  }
-}
-
-const asWorkbook = {
-  format: 'xlsx',
-  problem: undefined,
-  nullTexts: new Map<string, number>(),
-  unterminatedRow: null,
-  endsLine: true,
-} as const;
-
 /**
  * Reads the records of CSV as they lie there, packed or not, into `sink`. Throws as `toNdjson` does, but for the number of
  * bytes: the file was read before.
@@ -256,8 +174,8 @@ const asWorkbook = {
 export async function readRecords(path: string, settings: FormatSettings, sink: RecordSink): Promise<void> {
   const head = headOf(path);
   const { packing } = recognize(head, false, settings, noNames);
-  const read = packing === 'zip' ? readZip : readStream;
-  await read(path, packing, sink, { onBytes: () => {}, count: () => {}, options: { settings, names: noNames } });
+  const options = { settings, names: noNames };
+  await readPacked(path, packing, sink, { onBytes: () => {}, check: () => {}, options });
 }
 
 function tooLarge(packing: Packing, limit: number): FileProblem {

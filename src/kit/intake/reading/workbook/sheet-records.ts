@@ -1,4 +1,5 @@
 import type { FormatSettings } from '../format-settings.ts';
+import { HeaderSearch, type ScoreHeader } from '../header-search.ts';
 import { matchNames, sameNames } from '../header-names.ts';
 import type { RecordNames } from '../json-shape.ts';
 import { maxLineBytes, UnusableFile, type RecordSink } from '../record-sink.ts';
@@ -15,11 +16,14 @@ export interface ReadSheet {
   columns: string[] | null;
   /** The number of the first line's row in the sheet. */
   firstRow: number;
+  /** Row of a header that was found below others. */
+  headerRow: number | undefined;
 }
 
 interface SheetReading {
   settings: FormatSettings;
   names: RecordNames;
+  score?: ScoreHeader | undefined;
   /** Sees all bytes of members that are read before they count. */
   check: (chunk: Buffer) => void;
 }
@@ -33,10 +37,10 @@ interface SheetReading {
 export async function readSheet(
   members: ZipMembers,
   sink: RecordSink,
-  { settings, names, check }: SheetReading,
+  { settings, names, score, check }: SheetReading,
 ): Promise<ReadSheet> {
   const workbook = await openWorkbook(members, settings.sheet ?? 1, check);
-  const rows = new SheetRows(sink, settings, names.fields);
+  const rows = new SheetRows(sink, settings, { known: names.fields, score });
   const texts = new TextElements();
   let cell: Cell | undefined;
   let row = 0;
@@ -65,7 +69,8 @@ export async function readSheet(
       cell = undefined;
     },
   });
-  return { columns: rows.columns, firstRow: rows.firstRow };
+  rows.finish();
+  return { columns: rows.columns, firstRow: rows.firstRow, headerRow: rows.headerRow };
 }
 
 interface Cell {
@@ -97,6 +102,7 @@ function cellText({ type, style, value }: Cell, { strings, datesByStyle, since19
 class SheetRows {
   columns: string[] | null = null;
   firstRow = 1;
+  headerRow: number | undefined;
   readonly #sink: RecordSink;
   readonly #known: readonly string[];
   /** The first row that may be the header. */
@@ -104,14 +110,25 @@ class SheetRows {
   /** The header has its row, also where that is blank. */
   readonly #headerIsThere: boolean;
   #skipped: string | undefined;
+  readonly #rowsSkipped: number;
+  readonly #search: HeaderSearch | undefined;
+  /** Rows that came while the header was searched for. */
+  #held: { row: number; cells: string[] }[] = [];
   #row = 0;
   #cells: string[] = [];
   #bytes = 0;
 
-  constructor(sink: RecordSink, { skip = 0, header = 1 }: FormatSettings, known: readonly string[]) {
+  constructor(
+    sink: RecordSink,
+    { skip = 0, header: given }: FormatSettings,
+    { known, score }: { known: readonly string[]; score: ScoreHeader | undefined },
+  ) {
+    const header = given ?? 1;
+    this.#search = score === undefined || given !== undefined ? undefined : new HeaderSearch(score);
     this.#sink = sink;
     this.#known = known;
     const rows = typeof skip === 'number' ? skip : 0;
+    this.#rowsSkipped = rows;
     this.#skipped = typeof skip === 'string' ? skip : undefined;
     this.#headerIsThere = typeof header === 'number' && header > 1;
     this.#headerFrom = rows + (typeof header === 'number' ? header : 1);
@@ -143,6 +160,31 @@ class SheetRows {
 
   end(): void {
     if (this.#row < this.#headerFrom) return;
+    if (this.columns !== null || this.#search === undefined) return this.#take();
+    if (this.#cells.length === 0) return;
+    this.#held.push({ row: this.#row, cells: this.#cells });
+    this.#search.see(this.#row, this.#cells);
+    if (this.#search.isOver) this.#takeHeld();
+  }
+
+  /** Takes what is held where the header was not found so far. */
+  finish(): void {
+    if (this.columns === null) this.#takeHeld();
+  }
+
+  #takeHeld(): void {
+    const below = this.#search?.rowBelow;
+    if (below !== undefined) this.headerRow = below - this.#rowsSkipped;
+    for (const { row, cells } of this.#held) {
+      if (row < (below ?? 1)) continue;
+      this.#row = row;
+      this.#cells = cells;
+      this.#take();
+    }
+    this.#held = [];
+  }
+
+  #take(): void {
     if (this.columns === null) this.#takeHeader();
     else if (this.#cells.length > 0) this.#write(this.columns);
   }
