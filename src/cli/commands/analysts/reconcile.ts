@@ -2,7 +2,9 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { resolve } from 'node:path';
 import { findSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
+import { readListMapping } from '../../../pipeline/analysis/reconcile/list-mapping.ts';
 import { reconcile, type Reconciliation } from '../../../pipeline/analysis/reconcile/reconcile.ts';
+import { UnreadableRowsError } from '../../../pipeline/analysis/reconcile/unreadable-rows.ts';
 import { replaceFile } from '../../../kit/files/effects.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { csvLine, type CsvReader } from '../../../kit/text/csv.ts';
@@ -17,6 +19,7 @@ import { stopSignal } from '../../stop-signal.ts';
 interface ReconcileOptions {
   site: string;
   file: string;
+  mapping?: string;
   from?: string;
   to?: string;
   tolerance?: Amount;
@@ -28,6 +31,8 @@ interface ReconcileOptions {
 
 /** Differences that are shown: as many as fit on a screen; --out and --json give all. */
 const maxRows = 20;
+/** Rows that are no rewards, and are shown. */
+const maxPassed = 3;
 
 const outColumns = [
   'difference',
@@ -48,8 +53,12 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
   addCommand(program, 'reconcile', "Compares a publisher's list of rewards with ours and sorts each difference")
     .requiredOption('--site <site_key>', 'site of the publisher')
     .requiredOption(
-      '--file <csv>',
-      'list with a header row and a column click_id; conversion_id, reward, status and time where it has them',
+      '--file <list>',
+      'CSV, .xlsx, XML or JSON with click ids; conversion ids, rewards, states and times where it has them',
+    )
+    .option(
+      '--mapping <file>',
+      'JSON with `format`, `rows` and `fields` of a mapping, where the list does not show how it is read',
     )
     .option('--from <day>', 'first UTC day to compare, such as 2026-11-01 (default: the first of the list)')
     .option('--to <day>', 'last UTC day to compare (default: the last of the list)')
@@ -57,7 +66,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
     .option('--snapshot <id>', snapshotOption)
     .option('--out <file>', 'CSV file that all differences are written to')
     .option('--spreadsheet', spreadsheetOption)
-    .action(async ({ site, file, out, ...options }: ReconcileOptions) => {
+    .action(async ({ site, file, mapping, out, ...options }: ReconcileOptions) => {
       if (options.spreadsheet && out === undefined)
         throw new UsageError('--spreadsheet is about the CSV file of --out: name one');
       const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
@@ -68,10 +77,15 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
       const report = await reconcile(snapshot, {
         siteKey: site,
         file,
+        mapping: mapping === undefined ? undefined : readListMapping(mapping),
         from,
         to,
         tolerance: options.tolerance ?? 0n,
         stop: stopSignal(),
+      }).catch((error: unknown) => {
+        if (options.json && error instanceof UnreadableRowsError)
+          printAnswer(context, options, { file: error.file, unreadable: error.rows }, '');
+        throw error;
       });
       if (out !== undefined)
         await writeDifferences(resolve(out), report, options.spreadsheet ? 'spreadsheet' : 'program');
@@ -103,6 +117,8 @@ function describe(report: Reconciliation, out: string | undefined): string {
     differences,
     columns,
     ignored_columns: ignored,
+    passed_over: passed,
+    notes,
     rounded_ids: rounded,
   } = report;
   const used = Object.entries(columns)
@@ -113,6 +129,8 @@ function describe(report: Reconciliation, out: string | undefined): string {
     `${report.site_key}, ${report.rows} rows there, against ${report.snapshot_id}, as of ${report.as_of}`,
     `period    ${period.from === null && period.to === null ? 'all' : `${period.from ?? 'the beginning'} to ${period.to ?? 'as-of'}`}; outside of it ${outside.rows} rows there, ${outside.conversions} conversions here`,
     visibleText(`columns   ${used}${ignored.length === 0 ? '' : `; not used: ${ignored.join(', ')}`}`),
+    ...passedText(passed),
+    ...notes.map((note) => visibleText(`warning   ${note}`)),
     ...(rounded === 0 ? [] : [`warning   of ${counted(rounded, 'row')} ${roundedAdvice}`]),
     '',
     textTable([
@@ -141,4 +159,16 @@ function describe(report: Reconciliation, out: string | undefined): string {
     ...(left > 0 && out === undefined ? [`… and ${left} more; --out or --json gives all`] : []),
     ...(out === undefined ? [] : [`all ${differences.length} differences are in ${out}`]),
   ].join('\n');
+}
+
+/** Rows that are no rewards, by their numbers. */
+function passedText(passed: Reconciliation['passed_over']): string[] {
+  if (passed.length === 0) return [];
+  const shown = passed.slice(0, maxPassed).map(({ line, text }) => `${line} ${text}`);
+  const more = passed.length - shown.length;
+  return [
+    visibleText(
+      `no reward ${counted(passed.length, 'row')}: ${shown.join('; ')}${more > 0 ? ` and ${more} more, by --json` : ''}`,
+    ),
+  ];
 }

@@ -1,5 +1,6 @@
 import type { OurConversion } from './our-conversions.ts';
-import type { ClaimedState, PublisherReward } from './publisher-file.ts';
+import type { ClaimedState } from './list-mapping.ts';
+import type { PublisherReward } from './publisher-file.ts';
 
 /** A conversion in a publisher's list: one row, or several that credit and reverse it. */
 export interface Claim extends PublisherReward {

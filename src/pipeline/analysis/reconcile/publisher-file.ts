@@ -1,11 +1,17 @@
-import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { compileMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
+import { scalarText } from '../../../kit/intake/mapping/places.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
-import { looseMoment, type Moment } from '../../../kit/time/moment.ts';
-import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
-import { csvRecords, type CsvRecord } from '../../../kit/text/csv.ts';
-
-export type ClaimedState = 'credited' | 'pending' | 'rejected' | 'charged_back';
+import type { Amount } from '../../../kit/text/decimal-text.ts';
+import { isJsonObject, JsonNumber, type JsonObject } from '../../../kit/text/json-text.ts';
+import type { Moment } from '../../../kit/time/moment.ts';
+import { AmountColumn, plainAmount, type ReadAmount } from './list-amounts.ts';
+import { findColumns, headerScore, type ListColumns } from './list-columns.ts';
+import { listFields, noListMapping, type ClaimedState, type ListField, type ListMapping } from './list-mapping.ts';
+import { readListRecords, type ListRecord } from './list-records.ts';
+import { stateOfWord } from './list-states.ts';
+import { plainTime, TimeColumn, type ReadTime } from './list-times.ts';
+import { filledCells, isRemark, isTotal } from './passed-rows.ts';
+import { UnreadableRowsError, type UnreadableRow } from './unreadable-rows.ts';
 
 /** A reward: a row of a publisher's list. */
 export interface PublisherReward {
@@ -19,131 +25,208 @@ export interface PublisherReward {
   time?: Moment;
 }
 
+/** A row that is no reward. */
+export interface PassedRow {
+  line: number;
+  text: string;
+}
+
 interface PublisherList {
   /** The file's name of each known column. */
-  columns: Partial<Record<Field, string>>;
+  columns: ListColumns;
   ignored: string[];
+  /** Totals, remarks, and rows that the mapping passes over. */
+  passedOver: PassedRow[];
+  /** Notes on what was read in one way and might have been meant in another. */
+  notes: string[];
   rewards: PublisherReward[];
 }
 
-/** Names of columns, the likeliest first. Compared without case, blanks and punctuation. */
-const columnNames = {
-  click_id: ['clickid', 'click', 'clickuuid', 'trackingid'],
-  conversion_id: ['conversionid', 'conversion', 'transactionid', 'txnid', 'txid'],
-  reward: ['reward', 'rewardamount', 'amount', 'points', 'payout', 'value', 'revenue'],
-  state: ['state', 'status', 'conversionstatus', 'event', 'type'],
-  time: ['creditedat', 'occurredat', 'time', 'timestamp', 'datetime', 'date', 'createdat', 'receivedat', 'when'],
-} as const;
-type Field = keyof typeof columnNames;
-const fields = Object.keys(columnNames) as Field[];
-
-const stateWords: Record<ClaimedState, string[]> = {
-  credited: [
-    '',
-    'credited',
-    'credit',
-    'approved',
-    'confirmed',
-    'paid',
-    'complete',
-    'completed',
-    'success',
-    'ok',
-    'valid',
-    'accepted',
-  ],
-  pending: ['pending', 'open', 'hold', 'onhold', 'waiting', 'review'],
-  rejected: ['rejected', 'reject', 'declined', 'denied', 'cancelled', 'canceled', 'invalid', 'failed'],
-  charged_back: ['chargedback', 'chargeback', 'reversed', 'reversal', 'refund', 'refunded'],
-};
-const stateOfWord = new Map(
-  Object.entries(stateWords).flatMap(([state, words]) => words.map((word) => [word, state as ClaimedState] as const)),
-);
-
-/** Size of a list: more does not fit into one text. */
-const maxBytes = 256 * 2 ** 20;
 /** Length of a cell of a known column. */
 const maxCharacters = 1000;
-
-/** Mistakes that an error lists: more are mostly the same one in every row. */
-const maxMistakes = 5;
+const maxShownOfPassed = 200;
 
 /**
- * Reads a publisher's list of rewards. Throws `UsageError` with file, line and column of what cannot be read.
+ * Reads a publisher's list of rewards, in any format that landing reads but Parquet. Throws `UsageError` naming the
+ * file, `UnreadableRowsError` with every row that cannot be read.
  */
-export async function readPublisherFile(file: string): Promise<PublisherList> {
-  const bytes = await readFile(file).catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`, { cause: error });
-  });
-  if (bytes.length > maxBytes)
-    throw new UsageError(`${file} has ${bytes.length} bytes; at most ${maxBytes} are read: compare it in parts`);
-  if (!isUtf8(bytes)) throw new UsageError(`${file} is not UTF-8 text; save it as CSV in UTF-8`);
-  return parsePublisherList(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
-}
-
-export function parsePublisherList(text: string, file: string): PublisherList {
-  const records = csvRecords(text, file);
-  const { value: header } = records.next() as { value: CsvRecord | undefined };
-  const names = header?.cells ?? [];
-  const at = columnsOf(names);
-  if (at.click_id === undefined)
+export async function readPublisherFile(file: string, mapping: ListMapping = noListMapping): Promise<PublisherList> {
+  const mapped = mapping.fields?.fields ?? {};
+  const places = new Map(
+    listFields.flatMap((field) => (mapped[field] === undefined ? [] : [[field, mapped[field].at ?? []] as const])),
+  );
+  const list = await readListRecords(file, mapping.format, (cells) => headerScore(cells, places));
+  const names = list.columns ?? namesIn(list.records);
+  const rows = new ListRows(list.records, list.columns, mapping);
+  const found = findColumns(names, (name) => rows.textsAt(name));
+  const columns = { ...found, ...namesOfPlaces(mapped) };
+  const word = list.format === 'xlsx' ? 'row' : list.format === 'csv' || list.format === 'ndjson' ? 'line' : 'record';
+  if (columns.click_id === undefined && mapped['click_id'] === undefined)
     throw new UsageError(
-      `${file} line ${header?.line ?? 1}: no column is named click_id; the header row says ${names.join(', ') || 'nothing'}`,
+      `${file} ${word} ${Math.max(1, list.header)}: no column is named click_id; the header row says ${names.join(', ') || 'nothing'}`,
     );
-  const rewards: PublisherReward[] = [];
-  const mistakes: string[] = [];
-  for (const record of records) {
-    const read = readReward(record, at, names);
-    if (typeof read === 'object') rewards.push(read);
-    else if (mistakes.push(`${file} line ${record.line}: ${read}`) === maxMistakes) break;
-  }
-  if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'));
-  const columns = Object.fromEntries(Object.entries(at).map(([field, index]) => [field, names[index] as string]));
-  return { columns, ignored: names.filter((_, index) => !Object.values(at).includes(index)), rewards };
+  const { rewards, unreadable, notes } = rows.rewards(found);
+  if (unreadable.length > 0) throw new UnreadableRowsError(file, word, unreadable);
+  const used = new Set([...Object.values(found), ...[...places.values()].flat()]);
+  const ignored = names.filter((name) => ![...used].some((place) => place === name || place.startsWith(`${name}.`)));
+  return { columns, ignored, passedOver: rows.passedOver, notes, rewards };
 }
 
-function columnsOf(names: string[]): Partial<Record<Field, number>> {
-  const plain = names.map((name) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
-  const found = fields.flatMap((field) => {
-    const name = columnNames[field].find((candidate) => plain.includes(candidate));
-    return name === undefined ? [] : [[field, plain.indexOf(name)] as const];
-  });
-  return Object.fromEntries(found);
+/** Returns the names of all records of a list without a header. */
+function namesIn(records: readonly ListRecord[]): string[] {
+  return [...new Set(records.flatMap(({ value }) => (isJsonObject(value) ? Object.keys(value) : [])))];
+}
+
+function namesOfPlaces(mapped: Readonly<Record<string, { at?: readonly string[] | undefined }>>): ListColumns {
+  return Object.fromEntries(Object.entries(mapped).map(([field, { at }]) => [field, at?.join(' or ') ?? 'a constant']));
+}
+
+/** Value of a field as it is written. */
+interface FieldText {
+  text: string;
+  /** It is written as ours are: by a number of JSON, or by a rule of the mapping. */
+  isOurs: boolean;
+}
+
+type FieldTexts = Record<ListField, FieldText>;
+
+/** Rows of a list, before their columns are known. */
+class ListRows {
+  readonly passedOver: PassedRow[] = [];
+  readonly #unreadable: UnreadableRow[] = [];
+  readonly #rows: { line: number; text: string; record: JsonObject; mapped: JsonObject }[] = [];
+  readonly #mapping: ListMapping;
+
+  constructor(records: readonly ListRecord[], columns: readonly string[] | null, mapping: ListMapping) {
+    this.#mapping = mapping;
+    const { rows, fields = { fields: {}, events: undefined } } = mapping;
+    const compiled = compileMapping({ rows, fields }, 'conversions');
+    for (const { line, value, text } of records) {
+      const record = Array.isArray(value) && columns !== null ? recordOfCells(value.map(cellText), columns) : value;
+      if (!isJsonObject(record)) {
+        const reason =
+          columns === null
+            ? 'it is no JSON object'
+            : `it has ${(value as unknown[]).length} cells, the header has ${columns.length}`;
+        this.#unreadable.push({ line, reason });
+        continue;
+      }
+      if (filledCells(record).length === 0 && columns !== null) continue;
+      const read = compiled.map(record);
+      if ('passedOver' in read) this.#pass(line, text);
+      else if (read.fault !== undefined)
+        this.#unreadable.push({ line, reason: `"${read.fault.place}" ${read.fault.problem}` });
+      else this.#rows.push({ line, text, record, mapped: read.record });
+    }
+  }
+
+  *textsAt(name: string): Generator<string> {
+    for (const { record } of this.#rows) yield scalarText(record[name]) ?? '';
+  }
+
+  rewards(columns: ListColumns): { rewards: PublisherReward[]; unreadable: UnreadableRow[]; notes: string[] } {
+    const rows = this.#withoutTotals(columns);
+    const foreign = (field: ListField) =>
+      rows.flatMap(({ texts }) => (texts[field].isOurs || texts[field].text === '' ? [] : [texts[field].text]));
+    const nameOf = (field: ListField) => this.#mapping.fields?.fields[field]?.at?.[0] ?? columns[field] ?? field;
+    const amounts = new AmountColumn(nameOf('reward'), foreign('reward'));
+    const times = new TimeColumn(nameOf('time'), foreign('time'));
+    const rewards: PublisherReward[] = [];
+    for (const { line, texts } of rows) {
+      const read = readReward(line, texts, { amounts, times, nameOf });
+      if (typeof read === 'object') rewards.push(read);
+      else this.#unreadable.push({ line, reason: read });
+    }
+    const unreadable = this.#unreadable.toSorted((one, other) => one.line - other.line);
+    return { rewards, unreadable, notes: amounts.notes };
+  }
+
+  /** Passes over totals, and below the last reward remarks and rows without an id. */
+  #withoutTotals(columns: ListColumns): { line: number; texts: FieldTexts }[] {
+    const rows = this.#rows.map((row) => ({ ...row, texts: this.#textsOf(row, columns) }));
+    type Row = (typeof rows)[number];
+    const isNoReward = ({ record, texts }: Row) => isTotal(texts.click_id.text, record);
+    const isBelow = (row: Row) =>
+      isNoReward(row) ||
+      isRemark(row.texts.click_id.text, row.record) ||
+      (['click_id', 'conversion_id', 'state', 'time'] as const).every((field) => row.texts[field].text === '');
+    const last = rows.findLastIndex((row) => !isBelow(row));
+    return rows.filter((row, index) => {
+      const isPassed = last !== -1 && (index > last ? isBelow(row) : isNoReward(row));
+      if (isPassed) this.#pass(row.line, row.text);
+      return !isPassed;
+    });
+  }
+
+  #textsOf({ record, mapped }: { record: JsonObject; mapped: JsonObject }, columns: ListColumns): FieldTexts {
+    const rules = this.#mapping.fields?.fields ?? {};
+    const read = (field: ListField): FieldText => {
+      const rule = rules[field];
+      const column = columns[field];
+      const value = rule === undefined ? (column === undefined ? undefined : record[column]) : mapped[field];
+      const isRead = rule !== undefined && (rule.number ?? rule.time ?? rule.zone ?? rule.value) !== undefined;
+      return { text: scalarText(value)?.trim() ?? '', isOurs: isRead || value instanceof JsonNumber };
+    };
+    return Object.fromEntries(listFields.map((field) => [field, read(field)])) as FieldTexts;
+  }
+
+  #pass(line: number, text: string): void {
+    this.passedOver.push({ line, text: text.slice(0, maxShownOfPassed) });
+  }
+}
+
+function cellText(cell: unknown): string {
+  return typeof cell === 'string' && cell !== '\\N' ? cell : '';
+}
+
+/** Writers leave out empty cells at a row's end, or write some more; a value there has no column. */
+function recordOfCells(cells: readonly string[], columns: readonly string[]): JsonObject | undefined {
+  if (cells.slice(columns.length).some((cell) => cell.trim() !== '')) return undefined;
+  return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
+}
+
+interface ColumnReaders {
+  amounts: AmountColumn;
+  times: TimeColumn;
+  nameOf: (field: ListField) => string;
 }
 
 /** Returns the reward, or the mistake in the row. */
 function readReward(
-  { line, cells }: CsvRecord,
-  at: Partial<Record<Field, number>>,
-  names: readonly string[],
+  line: number,
+  texts: FieldTexts,
+  { amounts, times, nameOf }: ColumnReaders,
 ): PublisherReward | string {
-  if (cells.length > names.length) return `it has ${cells.length} cells, the header has ${names.length}`;
-  const giant = Object.values(at).find((index) => (cells[index] ?? '').length > maxCharacters);
+  const giant = listFields.find((field) => texts[field].text.length > maxCharacters);
   if (giant !== undefined)
-    return `the cell of "${names[giant]}" has ${cells[giant]?.length} characters; at most ${maxCharacters} are read`;
-  const cell = (field: Field) => (at[field] === undefined ? '' : (cells[at[field]] ?? ''));
-  const clickId = cell('click_id');
-  if (clickId === '') return 'the click id is empty';
-  const amount = cell('reward') === '' ? undefined : parseAmount(cell('reward'));
-  if (amount === undefined && cell('reward') !== '')
-    return `"${cell('reward')}" is no amount; write it like 1250 or 12.50`;
-  const state = stateOfWord.get(
-    cell('state')
-      .toLowerCase()
-      .replaceAll(/[^a-z]/g, ''),
-  );
+    return `the cell of "${nameOf(giant)}" has ${texts[giant].text.length} characters; at most ${maxCharacters} are read`;
+  const { click_id: click, conversion_id: conversion, reward, state: word, time: moment } = texts;
+  if (click.text === '') return 'the click id is empty';
+  const read = valueOf<ReadAmount>(reward, plainAmount, amounts);
+  if (read !== undefined && 'mistake' in read) return read.mistake;
+  const amount = read?.amount;
+  const state = stateOfWord(word.text);
   if (state === undefined)
-    return `the state "${cell('state')}" is none of ${[...stateOfWord.keys()].filter((word) => word !== '').join(', ')}`;
-  const time = cell('time') === '' ? undefined : looseMoment(cell('time'));
-  if (time === undefined && cell('time') !== '')
-    return `"${cell('time')}" is no time; write it like 2026-11-18T10:00:00Z or 2026-11-18`;
+    return `the state "${word.text}" is none of credited, pending, rejected, charged_back, nor a usual word for one; say what it means by --mapping: ${JSON.stringify({ fields: { state: { at: nameOf('state'), words: { [word.text]: 'credited' } } } })}`;
+  const when = valueOf<ReadTime>(moment, plainTime, times);
+  if (when !== undefined && 'mistake' in when) return when.mistake;
   return {
     line,
-    clickId,
-    ...(cell('conversion_id') === '' ? {} : { conversionId: cell('conversion_id') }),
+    clickId: click.text,
+    ...(conversion.text === '' ? {} : { conversionId: conversion.text }),
     ...(amount === undefined ? {} : { amount: amount < 0n ? -amount : amount }),
     // Some lists write a reversal as a negative amount.
     state: amount !== undefined && amount < 0n && state === 'credited' ? 'charged_back' : state,
-    ...(time === undefined ? {} : { time }),
+    ...(when === undefined ? {} : { time: when.time }),
   };
+}
+
+/** Reads a value as ours are written, or as its column is; undefined where there is none. */
+function valueOf<Read>(
+  { text, isOurs }: FieldText,
+  readOurs: (text: string) => Read,
+  column: { read: (text: string) => Read },
+): Read | undefined {
+  if (text === '') return undefined;
+  return isOurs ? readOurs(text) : column.read(text);
 }

@@ -7,11 +7,14 @@ import { pointsText, type Amount } from '../../../kit/text/decimal-text.ts';
 import { differenceKinds, sortDifferences, type Difference, type DifferenceKind } from './differences.ts';
 import { match } from './match.ts';
 import { claimedClicks, ourConversions } from './our-conversions.ts';
-import { readPublisherFile, type PublisherReward } from './publisher-file.ts';
+import type { ListMapping } from './list-mapping.ts';
+import { readPublisherFile, type PassedRow, type PublisherReward } from './publisher-file.ts';
 
 interface ReconcileRequest {
   siteKey: string;
   file: string;
+  /** How the list is read where it does not show it. */
+  mapping?: ListMapping | undefined;
   from?: Day | undefined;
   to?: Day | undefined;
   tolerance: Amount;
@@ -29,6 +32,10 @@ export interface Reconciliation {
   rows: number;
   columns: Record<string, string>;
   ignored_columns: string[];
+  /** Totals, remarks below the rewards, and rows that the mapping passes over. */
+  passed_over: PassedRow[];
+  /** Notes on what was read in one way and might have been meant in another. */
+  notes: string[];
   /** Rows with an id such as 1.23457E+17, which a spreadsheet rounded. */
   rounded_ids: number;
   outside_period: { rows: number; conversions: number };
@@ -41,9 +48,9 @@ export interface Reconciliation {
 /** Compares a publisher's list of rewards with what is due to the site by the snapshot. */
 export async function reconcile(
   snapshot: KeptSnapshot,
-  { siteKey, file, tolerance, stop, ...asked }: ReconcileRequest,
+  { siteKey, file, mapping, tolerance, stop, ...asked }: ReconcileRequest,
 ): Promise<Reconciliation> {
-  const list = await readPublisherFile(file);
+  const list = await readPublisherFile(file, mapping);
   const { snapshot_id, as_of } = snapshot.manifest;
   const period = {
     ...daysOf(list.rewards, asked),
@@ -71,6 +78,8 @@ export async function reconcile(
     rows: list.rewards.length,
     columns: list.columns,
     ignored_columns: list.ignored,
+    passed_over: list.passedOver,
+    notes: list.notes,
     rounded_ids: list.rewards.filter(
       ({ clickId, conversionId = '' }) => looksRounded(clickId) || looksRounded(conversionId),
     ).length,

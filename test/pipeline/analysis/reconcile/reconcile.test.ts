@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Reconciliation } from '../../../../src/pipeline/analysis/reconcile/reconcile.ts';
-import { command, usageErrorOf } from '../../../support/commands.ts';
+import { command, endOf, usageErrorOf } from '../../../support/commands.ts';
 import { PipelineUnderTest } from '../../../support/pipeline-under-test.ts';
 
 const asOf = '2025-03-10T12:00:00Z';
@@ -195,7 +195,9 @@ it('says what it cannot use', async () => {
   );
   expect(await reconcile('--site', 'lootlane', '--file', good, '--from', 'soon')).toContain('write it like 2026-11-18');
   await writeFile(join(root, 'latin.csv'), Buffer.from('click_id\né', 'latin1'));
-  expect(await reconcile('--site', 'lootlane', '--file', join(root, 'latin.csv'))).toContain('is not UTF-8 text');
+  expect(await reconcile('--site', 'lootlane', '--file', join(root, 'latin.csv'))).toContain(
+    'the text is not valid UTF-8; say what it is by --mapping',
+  );
 });
 
 it('says of how many rows a spreadsheet has rounded the ids', async () => {
@@ -207,4 +209,39 @@ it('says of how many rows a spreadsheet has rounded the ids', async () => {
   );
   const good = await listFile('good.csv', ...lines.slice(0, 2));
   expect(await command(root, 'reconcile', '--site', 'lootlane', '--file', good)).not.toContain('warning');
+});
+
+it('names every row that it cannot read, in JSON all of them', async () => {
+  const file = await listFile('unreadable.csv', 'click_id,amount', ...Array.from({ length: 25 }, () => 'a,much'));
+  const words = ['reconcile', '--site', 'lootlane', '--file', file];
+  const { code, stdout, stderr } = await endOf(root, ...words, '--json');
+  const { unreadable } = JSON.parse(stdout) as { unreadable: { line: number; reason: string }[] };
+  expect(code).toBe(2);
+  expect(unreadable).toHaveLength(25);
+  expect(unreadable[24]).toEqual({ line: 26, reason: '"much" is no amount; write it like 1250 or 12.50' });
+  expect(stderr).toContain('… and 5 more of 25; --json names all');
+});
+
+it('reads a list as a spreadsheet in German writes it, and one of other names by a mapping', async () => {
+  const german = await listFile(
+    'german.csv',
+    'Prämien;;',
+    '',
+    'Click ID;Betrag;Status',
+    `a;349,759 Punkte;ok`,
+    'Summe;349,759;',
+  );
+  const mapping = join(root, 'mapping.json');
+  await writeFile(
+    mapping,
+    JSON.stringify({ fields: { reward: { at: 'Betrag', number: { decimal: ',', strip: ['Punkte'] } } } }),
+  );
+  const words = ['reconcile', '--site', 'lootlane', '--file', german, '--mapping', mapping];
+  expect(JSON.parse(await command(root, ...words, '--json'))).toMatchObject({
+    rows: 1,
+    columns: { click_id: 'Click ID', reward: 'Betrag', state: 'Status' },
+    agreed: { count: 1, there: due, here: due },
+    passed_over: [{ line: 5 }],
+  });
+  expect(await command(root, ...words)).toMatch(/^no reward 1 row: 5 .*Summe/m);
 });

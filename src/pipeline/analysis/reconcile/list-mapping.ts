@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { readTextFile } from '../../../kit/config/regular-file.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
+import { formatSchema } from '../../../kit/intake/mapping/format-schema.ts';
+import { fieldsSchema } from '../../../kit/intake/mapping/mapping-schema.ts';
+import { rowsSchema } from '../../../kit/intake/mapping/rows-schema.ts';
+
+/** What a reward has become, as far as the publisher knows. */
+export const claimedStates = ['credited', 'pending', 'rejected', 'charged_back'] as const;
+export type ClaimedState = (typeof claimedStates)[number];
+
+/** Fields of a publisher's list. */
+export const listFields = ['click_id', 'conversion_id', 'reward', 'state', 'time'] as const;
+export type ListField = (typeof listFields)[number];
+
+/** A mapping of landing files, without `match` and with the fields of a list. One not named is found by its column. */
+const listMappingSchema = z.strictObject({
+  format: formatSchema.default({}),
+  rows: rowsSchema.optional(),
+  fields: fieldsSchema('conversions', {
+    names: listFields,
+    required: [],
+    lists: [],
+    words: { state: claimedStates },
+  }).optional(),
+});
+export type ListMapping = z.output<typeof listMappingSchema>;
+
+/** A list that is read by what it shows itself. */
+export const noListMapping: ListMapping = listMappingSchema.parse({});
+
+/** Reads a mapping for a publisher's list. Throws `UsageError` naming the file and the key. */
+export function readListMapping(file: string): ListMapping {
+  let written: unknown;
+  try {
+    written = JSON.parse(readTextFile(file));
+  } catch (error) {
+    throw new UsageError(`${file} is no mapping that can be read: ${(error as Error).message}`, { cause: error });
+  }
+  const read = listMappingSchema.safeParse(written);
+  if (!read.success) throw new UsageError(`${file} cannot be used:\n${z.prettifyError(read.error)}`);
+  return read.data;
+}
