@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { csvRecords as readCsv } from '../kit/text/csv.ts';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import type { Stream } from './connectors/declaration.ts';
 import { membersOf } from '../kit/intake/mapping/places.ts';
@@ -101,7 +100,7 @@ export async function fetchAllPages<Item extends ListItem>(
  * value that networks write in its place, means no records.
  */
 function recordsOf(stream: Stream, answer: JsonValue): JsonValue[] {
-  if (stream.format === 'csv') return boundedRecords(csvRecords(answer as string));
+  if (stream.format.type !== 'json') return boundedRecords(answer as JsonValue[]);
   let at: JsonValue | undefined = answer;
   for (const key of stream.records === '' ? [] : stream.records.split('.')) {
     if (isNone(at)) return [];
@@ -127,12 +126,6 @@ function boundedRecords(records: JsonValue[]): JsonValue[] {
 
 function isNone(value: JsonValue | undefined): boolean {
   return value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
-}
-
-function csvRecords(text: string): JsonValue[] {
-  const [head, ...rows] = readCsv(text, 'the answer');
-  if (head === undefined) throw new FetchError('the answer is no CSV: it has no line');
-  return rows.map(({ cells }) => Object.fromEntries(head.cells.map((name, column) => [name, cells[column] ?? ''])));
 }
 
 /**

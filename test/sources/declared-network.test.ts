@@ -88,6 +88,84 @@ describe('a network that sources.json declares', () => {
     expect(await exported(data, 'csv')).toEqual([{ external_id: '7', title: 'A; B', payout: '2,50', currency: 'USD' }]);
   });
 
+  it('is pulled as CSV by tabs, and as XML', async () => {
+    const url = await serve(({ pathname }) =>
+      pathname === '/tsv'
+        ? 'ID\tName\tPay\r\n7\tA, B\t2.50\r\n8\tC'
+        : '<?xml version="1.0"?><list><offer id="7"><name>A &amp; B</name><pay>2.50</pay></offer><total>1</total></list>',
+    );
+    const data = await dataWith(
+      {
+        source: 'tsv',
+        connector: 'http',
+        base_url: url,
+        offers: { path: '/tsv', format: 'csv', fields: { external_id: 'ID', title: 'Name', payout: 'Pay' } },
+      },
+      {
+        source: 'xml',
+        connector: 'http',
+        base_url: url,
+        offers: {
+          path: '/xml',
+          format: 'xml',
+          records: 'list.offer',
+          fields: { external_id: '@id', title: 'name', payout: 'pay' },
+        },
+      },
+    );
+    expect(await pullSources({ data, terminal })).toMatchObject([
+      { status: 'done', records: 2 },
+      { status: 'done', records: 1 },
+    ]);
+    expect(await exported(data, 'tsv')).toEqual([
+      { external_id: '7', title: 'A, B', payout: '2.50', currency: 'USD' },
+      { external_id: '8', title: 'C', currency: 'USD' },
+    ]);
+    expect(await exported(data, 'xml')).toEqual([
+      { external_id: '7', title: 'A & B', payout: '2.50', currency: 'USD' },
+    ]);
+  });
+
+  describe('answers in another encoding', () => {
+    const list = 'ID;Name\n7;Café\n';
+    const json = '[{"ID": "7", "Name": "Café"}]';
+    const offered = async (type: string, body: Buffer, format: unknown) => {
+      const server = createServer((_, response) => response.writeHead(200, { 'content-type': type }).end(body));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => server.close().closeAllConnections());
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const offers = { format, fields: { external_id: 'ID', title: 'Name' } };
+      const data = await dataWith({ source: 'one', connector: 'http', base_url: url, offers });
+      const [pulled] = await pullSources({ data, terminal });
+      return pulled?.status === 'done' ? exported(data, 'one') : pulled?.error;
+    };
+    const read = [{ external_id: '7', title: 'Café', currency: 'USD' }];
+
+    it.each<[why: string, type: string, body: Buffer, format: unknown]>([
+      ['by its charset', 'text/csv; charset=ISO-8859-1', Buffer.from(list, 'latin1'), 'csv'],
+      ['of JSON by its charset', 'application/json;charset="windows-1252"', Buffer.from(json, 'latin1'), 'json'],
+      ['by its byte order mark', 'text/csv', Buffer.from(`\ufeff${list}`, 'utf16le'), 'csv'],
+      ['that is UTF-8, whatever the server says', 'text/csv; charset=ISO-8859-1', Buffer.from(list), 'csv'],
+      ['UTF-16, which may look like UTF-8', 'text/csv; charset=utf-16le', Buffer.from(list, 'utf16le'), 'csv'],
+      ['as the source declares', 'text/csv', Buffer.from(list, 'latin1'), { type: 'csv', encoding: 'windows-1252' }],
+    ])('are read: %s', async (_, type, body, format) => {
+      expect(await offered(type, body, format)).toEqual(read);
+    });
+
+    it.each<[why: string, type: string, body: Buffer, format: unknown, error: string]>([
+      ['no charset', 'text/csv', Buffer.from(list, 'latin1'), 'csv', 'is not valid UTF-8 and names no other charset'],
+      ['no charset, of JSON', 'application/json', Buffer.from(json, 'latin1'), 'json', 'is not valid UTF-8'],
+      ['an unknown charset', 'text/csv; charset=x-none', Buffer.from(list, 'latin1'), 'csv', 'named "x-none"'],
+      ['a wrong one', 'text/csv; charset=shift_jis', Buffer.from([0x49, 0x44, 0x0a, 0xff, 0x0a]), 'csv', 'not valid shift_jis'],
+      ['no table', 'text/csv', Buffer.from('<html><p>busy</p></html>'), 'csv', 'the answer is xml, and no csv'],
+      ['an error of JSON', 'text/csv', Buffer.from('{"error": "busy"}'), 'csv', 'and no csv'],
+      ['a cell too many', 'text/csv', Buffer.from('ID;Name\n7;A;B\n'), 'csv', 'line 2 of the answer has more cells'],
+      ['an open quote', 'text/csv', Buffer.from('ID;Name\n7;"A\n'), 'csv', 'a quote is opened and never closed'],
+    ])('fail the pull with %s', async (_, type, body, format, error) => {
+      expect(await offered(type, body, format)).toContain(error);
+    });
+  });
+
   it('keeps the digits of ids and money', async () => {
     const url = await serve(() => '[{"id": 12345678901234567890, "pay": 0.30, "name": "x"}]');
     const fields = { external_id: 'id', title: 'name', payout: 'pay' };

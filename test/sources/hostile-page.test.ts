@@ -23,6 +23,8 @@ const pages: [name: string, text: () => string, error: string][] = [
   ['deep', () => `{"data":${'['.repeat(30 * mebibyte)}`, 'more than 64 lists'],
   ['text', () => `{"data":"${'ж'.repeat(30 * mebibyte)}"}`, 'is no list'],
   ['csv', () => `id,title\n${',,,\n'.repeat(15 * mebibyte)}`, 'more than 1000000 values'],
+  ['csv with a long name', () => `${'x'.repeat(60_000)}\n${'a\n'.repeat(900_000)}`, 'more than 134217728 bytes'],
+  ['xml', () => `<data>${'<i/>'.repeat(10 * mebibyte)}</data>`, 'more than 1000000 values'],
 ];
 
 it.each(pages)('a page of too many or too deep %s fails its source alone, within 400 MB', async (name, text, error) => {
@@ -42,7 +44,7 @@ it.each(pages)('a page of too many or too deep %s fails its source alone, within
       source: 'bad',
       connector: 'http',
       base_url,
-      offers: { ...offers, path: '/bad', format: name === 'csv' ? 'csv' : 'json' },
+      offers: { ...offers, path: '/bad', format: /^(?:csv|xml)/.exec(name)?.[0] ?? 'json' },
     },
     { source: 'good', connector: 'http', base_url, offers: { ...offers, path: '/good' } },
   ];

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { eitherForm } from '../../kit/intake/mapping/either-form.ts';
+import { formatSchema, type FileFormat } from '../../kit/intake/mapping/format-schema.ts';
 
 /*
  * Declaration of a network's API as data, the same for networks that offerline knows and for those that an operator
@@ -64,13 +66,30 @@ const text = z
   .record(z.string(), z.union([z.string(), z.array(z.string())]))
   .meta({ takes: 'text, or list of text, by name' });
 
+/** Formats of answers. The dialect of CSV, and an encoding that the answer does not name, are those of a mapping. */
+const answerFormats = z.enum(['json', 'csv', 'xml'], { error: 'is none of json, csv, xml' });
+const answerFormatSchema = eitherForm(
+  (given) => typeof given === 'string',
+  answerFormats.transform((type): AnswerFormat => ({ type })),
+  formatSchema
+    .pick({ encoding: true, delimiter: true, header: true, skip: true })
+    .extend({ type: answerFormats.default('json').describe('Format of the answer') }),
+);
+/** Format of an answer, and what its bytes and headers do not show of it. */
+export interface AnswerFormat extends Pick<FileFormat, 'encoding' | 'delimiter' | 'header' | 'skip'> {
+  type: z.output<typeof answerFormats>;
+}
+
 export const streamSchema = z.strictObject({
   method: z.enum(['GET', 'POST']).default('GET').describe('Method of the request'),
   path: z.string().default('').describe('Path below `base_url`'),
   query: text.default({}).describe('Parameters of the query'),
   headers: z.record(z.string(), z.string()).default({}).meta({ takes: 'text by name', description: 'Headers' }),
   body: z.json().optional().meta({ takes: 'JSON', absent: 'none', description: 'Body, sent as JSON' }),
-  format: z.enum(['json', 'csv']).default('json').describe('Format of the answer'),
+  format: answerFormatSchema.default({ type: 'json' }).meta({
+    takes: '`json`, `csv` or `xml`, or an object with it as `type`',
+    description: 'Format of the answer; `csv` is cut by what its header shows, also by tabs',
+  }),
   records: place.default('').describe('Place of the list of records, or of an object whose values they are'),
   paging: paging
     .prefault({ kind: 'single' })
@@ -106,7 +125,8 @@ export function pagingMistake({
   ...texts
 }: Stream): { key: string; message: string } | undefined {
   if (given.kind !== 'cursor') return undefined;
-  if (format === 'csv') return { key: 'kind', message: 'is for answers of JSON: CSV has no place for a cursor' };
+  if (format.type !== 'json')
+    return { key: 'kind', message: 'is for answers of JSON: records of CSV and XML have no place for a cursor' };
   if ((given.next === undefined) === (given.next_url === undefined))
     return { key: 'next', message: 'and "next_url": say one of them, where the answer leads to the next page' };
   if (given.next !== undefined && !hasPlaceholder(texts, 'cursor'))

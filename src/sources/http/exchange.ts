@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
+import type { AnswerFormat } from '../connectors/declaration.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import { PageBounds } from './page-bounds.ts';
 
@@ -39,7 +40,7 @@ export class HttpExchanges {
    */
   async send(
     { method, url, headers, body: sent }: HttpRequest,
-    format: 'json' | 'csv',
+    format: AnswerFormat['type'],
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
     const deadline = AbortSignal.timeout(exchangeMilliseconds);
@@ -73,7 +74,7 @@ export class HttpExchanges {
 async function readBody(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
-  format: 'json' | 'csv',
+  format: AnswerFormat['type'],
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const bounds = new PageBounds(format);

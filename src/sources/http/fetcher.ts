@@ -5,6 +5,7 @@ import { requestedWait, waitAfter } from './retry-waits.ts';
 import type { Budget, PullClock } from './budget.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
+import { answerEncoding, answerText, encodingProblem, readTable } from './read-answer.ts';
 
 /** The source cannot be pulled now. The message names host, path and answer, and contains no secret. */
 export class FetchError extends Error {}
@@ -21,7 +22,7 @@ const maxWaitMilliseconds = 15 * 60_000;
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
 
 /** The parts of a stream by which an answer is judged. */
-type AnswerRules = Pick<Stream, 'errors' | 'success' | 'format'>;
+type AnswerRules = Pick<Stream, 'errors' | 'success' | 'format' | 'records'>;
 
 /** Resources and hooks of a pull's requests. */
 export interface Fetching {
@@ -38,7 +39,7 @@ export interface Fetching {
 }
 
 /**
- * Fetches and parses one page as the stream declares it, within the budget, with retries where they may help. Throws
+ * Fetches and parses one page as the stream declares it (of CSV and XML its records), within the budget, with retries where they may help. Throws
  * `FetchError` without a good answer, and the signal's reason after it is aborted.
  */
 export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<JsonValue> {
@@ -74,7 +75,7 @@ type Verdict =
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
   let answer: HttpAnswer;
   try {
-    answer = await fetching.exchanges.send(request, stream.format, fetching.signal);
+    answer = await fetching.exchanges.send(request, stream.format.type, fetching.signal);
   } catch (error) {
     if (error instanceof TooMuchError) return { problem: error.message, do: 'fail' };
     if (!(error instanceof ExchangeError)) throw error;
@@ -82,8 +83,11 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   }
   fetching.read.bytes += answer.body.length;
   if (fetching.read.bytes > maxPullBytes) return { problem: `more than ${maxPullBytes} bytes in one pull`, do: 'fail' };
-  const text = cleanText(answer.body);
-  const parsed = stream.format === 'csv' && answer.status === 200 ? text : parseAnswer(text);
+  const { body, headers } = answer;
+  const encoding = answerEncoding(body, headers['content-type'], stream.format);
+  const text = answerText(body, encoding);
+  const isTable = stream.format.type !== 'json' && answer.status === 200;
+  const parsed = isTable ? text : parseAnswer(text);
   const rule = stream.errors.find((each) => fits(each, answer.status, parsed));
   const asked =
     requestedWait(answer.headers['retry-after'], fetching.clock.now()) ??
@@ -102,9 +106,13 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (answer.status < 200 || answer.status >= 300)
     return { problem: described(answer, parsed), do: 'fail', isUnauthorized: answer.status === 401 };
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
+  const unreadable = encodingProblem(body, encoding);
+  if (unreadable !== undefined) return { problem: unreadable, do: 'fail' };
   const failed = stream.success.find(({ at, is }) => !is.includes(scalarText(valueAt(parsed, at)) ?? ''));
   if (failed !== undefined) return { problem: described(answer, parsed), do: 'fail' };
-  return { page: parsed };
+  if (!isTable) return { page: parsed };
+  const read = readTable(body, encoding, stream.format, stream.records);
+  return 'problem' in read ? { problem: read.problem, do: 'fail' } : { page: read.records };
 }
 
 function fits({ status, at, contains }: ErrorRule, answered: number, parsed: JsonValue | undefined): boolean {
@@ -112,13 +120,6 @@ function fits({ status, at, contains }: ErrorRule, answered: number, parsed: Jso
   if (at === undefined && contains === undefined) return true;
   const text = scalarText(valueAt(parsed, at ?? ''));
   return text !== undefined && text.toLowerCase().includes((contains ?? '').toLowerCase());
-}
-
-const byteOrderMark = '\u{feff}';
-
-function cleanText(body: Buffer): string {
-  const text = body.toString('utf8');
-  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
 }
 
 /** Parses JSON, also with bare control characters within texts, which some networks write. */

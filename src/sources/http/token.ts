@@ -55,7 +55,7 @@ export class Token {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(form).toString(),
       },
-      { errors, success: [], format: 'json' },
+      { errors, success: [], format: { type: 'json' }, records: '' },
       this.#fetching,
     );
     const text = scalarText(valueAt(answer, token.at));

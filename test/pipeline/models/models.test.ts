@@ -2,7 +2,9 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { csvRecords } from '../../../src/kit/text/csv.ts';
+import { noNames } from '../../../src/kit/intake/reading/json-shape.ts';
+import { RecordReader } from '../../../src/kit/intake/reading/record-reader.ts';
+import { RecordList } from '../../../src/kit/intake/reading/record-sink.ts';
 import { modelsStage } from '../../../src/pipeline/models/models-stage.ts';
 import { quotedPathList } from '../../../src/kit/text/sql-text.ts';
 import { LogLanding } from '../../support/log-landing.ts';
@@ -44,8 +46,7 @@ it.each(cases)('$folder: $about', async ({ folder, runs }) => {
     await modelsStage.run(testRun(landing.data, { asOf, wallClock }), landing.state);
   }
   for (const name of (await readdir(join(import.meta.dirname, folder))).filter((each) => each.endsWith('.csv'))) {
-    const file = join(import.meta.dirname, folder, name);
-    const [columns = [], ...expected] = [...csvRecords(await readFile(file, 'utf8'), file)].map(({ cells }) => cells);
+    const { columns, rows: expected } = tableOf(await readFile(join(import.meta.dirname, folder, name)));
     const rows = await landing.query<Record<string, string | number | null>>(
       `SELECT ${columns.join(', ')} FROM ${await relationOf(landing, name)} ORDER BY ALL`,
     );
@@ -56,3 +57,13 @@ it.each(cases)('$folder: $about', async ({ folder, runs }) => {
   }
   expect(await landing.rejects()).toEqual([]);
 });
+
+/** A table of CSV with the names of its columns; an absent value is an empty text. */
+function tableOf(bytes: Buffer): { columns: string[]; rows: string[][] } {
+  const list = new RecordList(2 ** 20);
+  const reader = new RecordReader(list, { settings: {}, names: noNames, isWhole: true });
+  reader.take(bytes);
+  const { firstRow, columns } = reader.finish();
+  const records = list.records(firstRow).map(({ text }) => JSON.parse(text) as Record<string, string | null>);
+  return { columns: columns ?? [], rows: records.map((record) => Object.values(record).map((value) => value ?? '')) };
+}

@@ -1,6 +1,7 @@
 import { compileMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import { scalarText } from '../../../kit/intake/mapping/places.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
+import { rowRecord } from '../../../kit/intake/reading/row-record.ts';
 import type { Amount } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, type JsonObject } from '../../../kit/text/json-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
@@ -102,7 +103,7 @@ class ListRows {
     const { rows, fields = { fields: {}, events: undefined } } = mapping;
     const compiled = compileMapping({ rows, fields }, 'conversions');
     for (const { line, value, text } of records) {
-      const record = Array.isArray(value) && columns !== null ? recordOfCells(value.map(cellText), columns) : value;
+      const record = Array.isArray(value) && columns !== null ? rowRecord(value, columns) : value;
       if (!isJsonObject(record)) {
         const reason =
           columns === null
@@ -173,16 +174,6 @@ class ListRows {
   #pass(line: number, text: string): void {
     this.passedOver.push({ line, text: text.slice(0, maxShownOfPassed) });
   }
-}
-
-function cellText(cell: unknown): string {
-  return typeof cell === 'string' && cell !== '\\N' ? cell : '';
-}
-
-/** Writers leave out empty cells at a row's end, or write some more; a value there has no column. */
-function recordOfCells(cells: readonly string[], columns: readonly string[]): JsonObject | undefined {
-  if (cells.slice(columns.length).some((cell) => cell.trim() !== '')) return undefined;
-  return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
 }
 
 interface ColumnReaders {
