@@ -60,6 +60,8 @@ const clicks: Record<string, NamesOfField> = {
     af_siteid: 'AppsFlyer raw data as Hive names it',
     publisher_id: 'AppMetrica Logs API clicks',
     affiliate_id: 'TUNE click logs',
+    affiliate: 'ConverStream, CSV export of clicks',
+    publisher: '24metrics Integr8, parameters of clicks',
   },
   user_id: {
     user_id: 'Adjust callbacks ([user_id]), Wannads API (userId)',

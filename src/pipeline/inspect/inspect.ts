@@ -5,12 +5,12 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { knownPlaces } from '../../kit/intake/known-names.ts';
+import type { ScoreHeader } from '../../kit/intake/reading/header-search.ts';
 import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
 import { fileMappingSchema, mappingForFile, type FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
 import { scalarText } from '../../kit/intake/mapping/places.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
-import { rawOfLine } from '../landing/lines/mapped-line.ts';
 import { proposeMapping, type Proposal } from './propose-mapping.ts';
 import { TrialReading, type TriedRecords } from './trial-reading.ts';
 
@@ -73,11 +73,15 @@ export async function inspectFile(
   try {
     const rows = request.rows ?? defaultRows;
     const reading = new TrialReading(scratch, settings, now, request.stop);
-    const format = request.format ?? configured?.format ?? {};
-    const foreign = await reading.read({ ...file, kind: as ?? 'clicks' }, foreignRecords(as ?? 'clicks', format), rows);
+    const given = request.format ?? configured?.format ?? {};
+    const foreign = await reading.read({ ...file, kind: as ?? 'clicks' }, given, {
+      rows,
+      configured,
+      score: configured === undefined ? headerScore(as) : undefined,
+    });
     const inspection = { ...nothingKnown(request.file, file.bytes), format: foreign.format, kind: as ?? null };
     if ('problem' in foreign) return { ...inspection, problem: foreign.problem };
-    const records = foreign.records.flatMap(({ text }) => objectOf(rawOfLine(text)));
+    const records = foreign.records.flatMap(({ raw }) => objectOf(raw));
     if (records.length === 0 && foreign.count > 0)
       return { ...inspection, records: foreign.count, doubts: [noColumns] };
     const places = placesOf(records);
@@ -86,13 +90,15 @@ export async function inspectFile(
     const seen = { ...inspection, kind: kind ?? null, records: foreign.count, places };
     if (kind === undefined)
       return { ...seen, doubts: ['what is it? Say --as offers, --as clicks or --as conversions'] };
+    const { headerRow } = foreign.file;
     const { mapping, ...proposed } = mappingFor(kind, names, records, {
       configured,
-      format,
+      format: headerRow === undefined ? given : { ...given, header: headerRow },
+      headerRow,
       path: file.isLanded ? file.path : undefined,
     });
     if (proposed.mapping_is === 'proposed' && mapping === undefined) return { ...seen, ...proposed };
-    return { ...seen, ...proposed, ...(await reading.try({ ...file, kind }, mapping, rows)) };
+    return { ...seen, ...proposed, ...(await reading.try({ ...file, kind }, mapping, foreign)) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -129,9 +135,13 @@ async function landingFileAt(data: DataDirectory, name: string): Promise<FileAt>
   };
 }
 
-/** Records as they are written there: a mapping without a field finds all of them. */
-function foreignRecords(kind: LandingKind, format: FileMapping['format']): FileMapping {
-  return { match: '', kind, format, rows: undefined, fields: { fields: {}, events: undefined } };
+/** Counts the names that exports are known to have: one alone may be a word of a title. */
+function headerScore(as: LandingKind | undefined): ScoreHeader {
+  return (cells) => {
+    const known = (as === undefined ? landingKinds : [as]).map((kind) => knownPlaces(kind, cells).size);
+    const most = Math.max(...known);
+    return most < 2 ? 0 : most;
+  };
 }
 
 function nothingKnown(file: string, bytes: number): Inspection {
@@ -211,20 +221,29 @@ function mappingFor(
   {
     configured,
     format,
+    headerRow,
     path,
-  }: { configured: FileMapping | undefined; format: FileMapping['format']; path: string | undefined },
+  }: {
+    configured: FileMapping | undefined;
+    format: FileMapping['format'];
+    headerRow: number | undefined;
+    path: string | undefined;
+  },
 ): Pick<Inspection, 'mapping_is' | 'seen' | 'missing' | 'doubts'> & {
   mapping: FileMapping | undefined;
 } & Pick<Inspection, 'written'> {
   const none = { seen: {}, missing: [], doubts: [], written: null };
   if (configured !== undefined) return { ...none, mapping_is: 'configured', mapping: configured };
-  if (mappedFields[kind].required.every((choice) => choice.some((name) => names.includes(name))))
-    return { ...none, mapping_is: 'none', mapping: undefined };
-  const { fields, ...said }: Proposal = proposeMapping(kind, names, records);
+  const isOurs = mappedFields[kind].required.every((choice) => choice.some((name) => names.includes(name)));
+  if (isOurs && headerRow === undefined) return { ...none, mapping_is: 'none', mapping: undefined };
+  const { fields, ...said }: Partial<Proposal> & Omit<Proposal, 'fields'> = isOurs
+    ? { seen: {}, missing: [], doubts: [] }
+    : proposeMapping(kind, names, records);
+  if (headerRow !== undefined) said.doubts.push(`the names of its columns are in row ${headerRow}, below titles`);
   const written = {
     match: path === undefined ? `${kind}/NAME/**` : `${path.split('/').slice(0, -1).join('/')}/**`,
     ...(Object.keys(format).length > 0 && { format }),
-    fields,
+    ...(fields !== undefined && { fields }),
   };
   const read = fileMappingSchema.safeParse(written);
   return { ...said, mapping_is: 'proposed', written, mapping: read.success ? read.data : undefined };

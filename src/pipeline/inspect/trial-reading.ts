@@ -7,7 +7,10 @@ import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
 import { makeEmptyTempTable } from '../../kit/duckdb/temp-table.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
+import { matchNames } from '../../kit/intake/reading/header-names.ts';
+import type { ScoreHeader } from '../../kit/intake/reading/header-search.ts';
 import type { FileProblem } from '../../kit/intake/reading/record-sink.ts';
+import { isJsonObject, jsonText, parseJson } from '../../kit/text/json-text.ts';
 import { dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
@@ -16,10 +19,11 @@ import { eventsOfStates } from '../ingest/states/state-events.ts';
 import { recordsOf } from '../landing/catalog/catalog-records.ts';
 import { parseOfferRecord } from '../landing/catalog/offer-record.ts';
 import { checkFile, noLimits } from '../landing/files/check-files.ts';
-import { QuarantineError, type CheckedFile, type LandingFile, type LandingRecord } from '../landing/landing-file.ts';
+import { LandingRecord, QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
 import { fileLines } from '../landing/lines/file-lines.ts';
-import { isState } from '../landing/lines/map-lines.ts';
+import { isState, LineMapper } from '../landing/lines/map-lines.ts';
 import { rawOfLine } from '../landing/lines/mapped-line.ts';
+import { recordNamesOf } from '../landing/lines/record-names.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
 import { numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
 
@@ -33,6 +37,7 @@ export interface TriedRecords {
   rejects: { reason: string; rows: number; line: number; raw: string }[];
 }
 
+/** Records of a file under the names that they have there. */
 interface ReadRecords {
   format: string;
   file: CheckedFile;
@@ -40,8 +45,21 @@ interface ReadRecords {
   records: LandingRecord[];
   /** Number of all of them. */
   count: number;
+  /** The first of them as a configured mapping reads them, and how many of all it passes over. */
+  mapped?: { records: LandingRecord[]; passedOver: number };
 }
 
+interface TrialOptions {
+  /** Records that are kept. */
+  rows: number;
+  /** The mapping of offerline.json. */
+  configured: FileMapping | undefined;
+  /** Finds a header below titles. */
+  score: ScoreHeader | undefined;
+}
+
+/** Columns of Parquet as they are written. */
+const nothingKnown = { required: [], fields: [] };
 const maxRows = 5;
 const maxRawCharacters = 200;
 
@@ -51,7 +69,6 @@ export class TrialReading {
   readonly #settings: Settings;
   readonly #wallClock: Moment;
   readonly #stop: AbortSignal | undefined;
-  #reads = 0;
 
   constructor(scratch: string, settings: Settings, now: number, stop: AbortSignal | undefined) {
     this.#scratch = scratch;
@@ -60,54 +77,87 @@ export class TrialReading {
     this.#stop = stop;
   }
 
-  /** Reads a file's records, of which the first so many are kept. */
+  /** Reads a file once. */
   async read(
     file: LandingFile,
-    mapping: FileMapping | undefined,
-    rows: number,
+    format: FileMapping['format'],
+    { rows, configured, score }: TrialOptions,
   ): Promise<ReadRecords | { format: string; problem: FileProblem }> {
-    const scratchPath = join(this.#scratch, `read-${++this.#reads}`);
-    const by = mapping && { mapping, rates: this.#settings.rates, keepsRecords: true };
+    const scratchPath = join(this.#scratch, 'read');
+    // A mapping without a field finds all records, as they are written there.
+    const all = { match: '', kind: file.kind, format, rows: undefined, fields: { fields: {}, events: undefined } };
+    const by = { mapping: all, rates: this.#settings.rates, keepsRecords: true };
     const maxUnpackedBytes = this.#settings.unpacked_gigabytes * 1e9;
     const limits = { ...noLimits, maxUnpackedBytes };
-    const check = await checkFile(file, { scratchPath, limits, mapping: by, stop: this.#stop });
+    const check = await checkFile(file, { scratchPath, limits, mapping: by, score, stop: this.#stop });
     if (check.unreadable !== undefined) throw new UsageError(`${file.path} cannot be opened (${check.unreadable})`);
-    const { format } = check;
-    if (check.problem !== undefined) return { format, problem: check.problem };
+    if (check.problem !== undefined) return { format: check.format, problem: check.problem };
+    const mapper = configured && new LineMapper({ mapping: configured, rates: this.#settings.rates });
     try {
-      const known = file.kind === 'offers' ? catalogColumns : this.#schemaOf(file.kind);
       const read = await withDuckDB(inMemory, { threads: '1' }, (connection) =>
-        fileLines(connection, { ...file, ...check }, known, { scratchPath, maxUnpackedBytes, mapping: by }),
+        fileLines(connection, { ...file, ...check }, nothingKnown, {
+          scratchPath,
+          maxUnpackedBytes,
+          mapping: by,
+        }),
       );
-      const records: LandingRecord[] = [];
+      const [records, mapped]: [LandingRecord[], LandingRecord[]] = [[], []];
       let count = 0;
       for await (const some of recordsOf(read)) {
         count += some.length;
         records.push(...some.slice(0, Math.max(0, rows - records.length)));
+        if (mapper !== undefined)
+          for (const record of some) {
+            const line = mapper.map(configured?.fields === undefined ? inOurNames(record.raw, read) : record.raw);
+            if (line !== '' && mapped.length < rows) mapped.push(new LandingRecord(record.line, Buffer.from(line)));
+          }
       }
-      return { format, file: read, records, count };
+      const found = { format: check.format, file: read, records, count };
+      return mapper === undefined ? found : { ...found, mapped: { records: mapped, passedOver: mapper.facts.passedOver } };
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
-      return { format, problem: { reason: error.reason, detail: error.message } };
+      return { format: check.format, problem: { reason: error.reason, detail: error.message } };
     }
   }
-
-  /** Reads a file's first records as they would be read. */
+  /** Reads a file's first records as they would be read; without a mapping they are ours. */
   async try(
     file: LandingFile,
     mapping: FileMapping | undefined,
-    rows: number,
+    { mapped, ...found }: ReadRecords,
   ): Promise<TriedRecords & { problem: FileProblem | null }> {
-    const nothing = { tried: 0, rows: [], passed_over: 0, rejects: [] };
-    const read = await this.read(file, mapping, rows);
-    if ('problem' in read) return { ...nothing, problem: read.problem };
-    const passed = { passed_over: read.file.mapped?.passedOver ?? 0, problem: null };
     const { kind } = file;
-    const found =
+    // What it is may be known only since it was read.
+    const read = { ...found, file: { ...found.file, kind } };
+    const problem = mapping?.fields === undefined ? this.#missingColumn(kind, read) : null;
+    if (problem !== null) return { tried: 0, rows: [], passed_over: 0, rejects: [], problem };
+    const { records, passedOver } = mapped ?? this.#mapped(mapping, read);
+    const became =
       kind === 'offers'
-        ? this.#offers(file, read)
-        : await this.#events(this.#schemaOf(kind), read, mapping !== undefined && isState(mapping));
-    return { tried: read.records.length, ...passed, ...found };
+        ? this.#offers(file, { ...read, records })
+        : await this.#events(this.#schemaOf(kind), { ...read, records }, mapping !== undefined && isState(mapping));
+    return { tried: records.length, passed_over: passedOver, problem, ...became };
+  }
+
+  #mapped(mapping: FileMapping | undefined, { file, records }: ReadRecords): NonNullable<ReadRecords['mapped']> {
+    const isOurs = mapping?.fields === undefined;
+    const texts = records.map(({ line, raw }) => ({ line, text: isOurs ? inOurNames(raw, file) : raw }));
+    const mapper = mapping && new LineMapper({ mapping, rates: this.#settings.rates });
+    const lines = texts.map(({ line, text }) => ({ line, text: mapper?.map(text) ?? text }));
+    return {
+      records: lines.flatMap(({ line, text }) => (text === '' ? [] : [new LandingRecord(line, Buffer.from(text))])),
+      passedOver: mapper?.facts.passedOver ?? 0,
+    };
+  }
+
+  /** Returns why landing refuses a table without a column that each record needs. */
+  #missingColumn(kind: LandingKind, { file, records }: ReadRecords): FileProblem | null {
+    if (!hasTextCells(file.format)) return null;
+    const first = records.map(({ raw }) => parseJson(inOurNames(raw, file))).find(isJsonObject);
+    const { required } = kind === 'offers' ? catalogColumns : this.#schemaOf(kind);
+    const missing = first === undefined ? [] : required.filter((name) => !Object.hasOwn(first, name));
+    return missing.length === 0
+      ? null
+      : { reason: 'missing_column', detail: `there is no column ${missing.join(', ')}` };
   }
 
   #schemaOf(kind: Exclude<LandingKind, 'offers'>): LogSchema {
@@ -188,6 +238,14 @@ export class TrialReading {
     );
     return numberedLines({ ...tried, ...events.get(tried)?.lines });
   }
+}
+
+/** A record of a table with the names of its columns as landing spells them. */
+function inOurNames(text: string, { kind, format }: Pick<CheckedFile, 'kind' | 'format'>): string {
+  const record = hasTextCells(format) ? parseJson(text) : undefined;
+  if (!isJsonObject(record)) return text;
+  const names = matchNames(Object.keys(record), recordNamesOf(kind).fields);
+  return jsonText(Object.fromEntries(Object.values(record).map((value, index) => [names[index] as string, value])));
 }
 
 /** Rejects by reason, with the first of each. */

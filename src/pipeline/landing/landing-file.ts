@@ -32,6 +32,8 @@ export interface FileLines {
   firstRow: number;
   /** Columns of a file with a header. */
   columns: string[] | null;
+  /** Row of a header that was found below others, as `format.header` names it. */
+  headerRow?: number | undefined;
   /** Number of cells with a bare NULL, which count as absent, by column. */
   nullTexts: ReadonlyMap<string, number>;
   /** Where a mapping made the lines. */

@@ -110,6 +110,52 @@ describe('a file of other columns', () => {
   });
 });
 
+describe('a header below titles', () => {
+  const titles = 'Clicks of October;;\n"Partner ""One""";;\n\n';
+
+  it('is found by names that exports have, and proposed by its row', async () => {
+    const found = await inspected(`${titles}${foreign}`);
+    expect(found).toMatchObject({ problem: null, records: 2, written: { format: { header: 4 } } });
+    expect(found.doubts).toContain('the names of its columns are in row 4, below titles');
+    const again = await inspected(`${titles}${foreign}`, { format: { header: 4 } });
+    expect(again.places).toEqual(found.places);
+    expect(again.rejects).toEqual(found.rejects);
+  });
+
+  it('is proposed alone where the names are ours', async () => {
+    const text = `${titles}click_id;offer_id;site_key;user_id;clicked_at\n`;
+    const found = await inspected(`${text}c;7;s;u;2026-11-18T10:00:00Z\n`, { name: 'list.csv' });
+    expect(found).toMatchObject({ rejects: [], rows: [{ click_id: 'c' }] });
+    expect(found.written).toEqual({ match: 'clicks/NAME/**', format: { header: 4 } });
+  });
+
+  it('is found in a workbook', async () => {
+    const file = new URL('../../../data/exports/workbook-statement/statement.xlsx', import.meta.url);
+    const found = await inspected(await readFile(file), { name: 'statement.xlsx', as: 'conversions' });
+    expect(found).toMatchObject({ problem: null, written: { format: { header: 3 } } });
+  });
+});
+
+describe('a table of our own columns', () => {
+  it('is tried under the names that landing gives it', async () => {
+    const text = 'click_id,offer_id,site_key,user_id,clicked_at,User-Agent\nc,7,s,u,2026-11-18T10:00:00Z,Firefox\n';
+    expect(await inspected(text)).toMatchObject({ mapping_is: 'none', rows: [{ user_agent: 'Firefox' }] });
+  });
+
+  it('that lacks one which each record needs says so', async () => {
+    const text = 'conversion_id,click_id,status,occurred_at\nv,c,approved,2026-11-18T10:00:00Z\n';
+    const found = await inspected(text, { as: 'conversions', name: 'list.csv' });
+    expect(found.problem?.reason).toBe('missing_column');
+  });
+});
+
+it('publishers and affiliates are known as sites', async () => {
+  for (const name of ['Publisher', 'Publisher ID', 'Affiliate', 'affiliate_id']) {
+    const found = await inspected(`Click ID,Offer ID,${name},Sub1,Click time\nc,7,p,u,2026-11-18T10:00:00Z\n`);
+    expect(found.written).toMatchObject({ fields: { site_key: name } });
+  }
+});
+
 describe('a list of states', () => {
   const list = `id,click_id,status,created_at,commission
 v-1,c-1,approved,2026-11-10T10:00:00Z,"1,50"

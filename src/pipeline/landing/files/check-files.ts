@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
+import type { ScoreHeader } from '../../../kit/intake/reading/header-search.ts';
 import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
 import type { CheckedFile, LandingFile, FileLines } from '../landing-file.ts';
 import type { LandingMapping } from '../lines/map-lines.ts';
@@ -142,6 +143,8 @@ export interface CheckReading {
   scratchPath: string;
   limits?: CheckLimits;
   mapping?: LandingMapping | undefined;
+  /** Finds a header below titles. */
+  score?: ScoreHeader | undefined;
   stop?: AbortSignal | undefined;
 }
 
@@ -152,14 +155,20 @@ export interface CheckReading {
  */
 export async function checkFile(
   file: FileToCheck,
-  { scratchPath, limits = noLimits, mapping, stop }: CheckReading,
+  { scratchPath, limits = noLimits, mapping, score, stop }: CheckReading,
 ): Promise<FileCheck> {
   const hash = createHash('sha256');
   let read: ConvertedFile = { ...asLines(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
   try {
     const onBytes = (bytes: Buffer) => void hash.update(bytes);
-    read = await toNdjson(file, scratchPath, { maxUnpackedBytes: limits.maxUnpackedBytes, onBytes, mapping, stop });
+    read = await toNdjson(file, scratchPath, {
+      maxUnpackedBytes: limits.maxUnpackedBytes,
+      onBytes,
+      mapping,
+      score,
+      stop,
+    });
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)

@@ -1,4 +1,4 @@
-import { compileMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
+import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
@@ -18,35 +18,50 @@ export interface LandingMapping {
   keepsRecords?: boolean;
 }
 
+/** Maps records of lines, and counts what it did. */
+export class LineMapper {
+  readonly facts = { passedOver: 0, warnings: new Map<string, number>() };
+  readonly #compiled: CompiledMapping;
+  readonly #landing: LandingMapping;
+
+  constructor(landing: LandingMapping) {
+    this.#landing = landing;
+    this.#compiled = compileMapping(landing.mapping, landing.mapping.kind);
+  }
+
+  /** Returns a record in our fields; blank where the mapping passes it over, and as it is where it is no record. */
+  map(text: string): string {
+    const record = parseJson(text);
+    if (!isJsonObject(record)) return text;
+    const mapped = this.#compiled.map(record);
+    if ('passedOver' in mapped) {
+      this.facts.passedOver++;
+      return '';
+    }
+    const { warnings } = this.facts;
+    for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
+    const { mapping, rates } = this.#landing;
+    return mappedLine(text, mapping.kind === 'conversions' ? inUsd(mapped.record, rates) : mapped.record);
+  }
+}
+
 /**
  * Writes a file's records in our fields to `target`, each in its own line, which is blank where the mapping passes the
  * record over: so the others keep their numbers. A row that is no record stays as it is, and landing rejects it.
  */
 export async function mapLines(
   file: FileLines,
-  { mapping, rates }: LandingMapping,
+  landing: LandingMapping,
   target: string,
 ): Promise<{ lines: Pick<FileLines, 'readablePath' | 'columns' | 'mapped'>; longest: number }> {
-  const compiled = compileMapping(mapping, mapping.kind);
-  const facts = { passedOver: 0, warnings: new Map<string, number>() };
+  const mapper = new LineMapper(landing);
   const lines = new LineFile(target);
   let next = file.firstRow;
-  const mapText = (text: string): string => {
-    const record = parseJson(text);
-    if (!isJsonObject(record)) return text;
-    const mapped = compiled.map(record);
-    if ('passedOver' in mapped) {
-      facts.passedOver++;
-      return '';
-    }
-    for (const warning of mapped.warnings) facts.warnings.set(warning, (facts.warnings.get(warning) ?? 0) + 1);
-    return mappedLine(text, mapping.kind === 'conversions' ? inUsd(mapped.record, rates) : mapped.record);
-  };
   try {
     for await (const records of recordsOf(file)) {
       for (const { line, text } of records) {
         for (; next < line; next++) lines.endLine();
-        lines.bytes(Buffer.from(mapText(text)));
+        lines.bytes(Buffer.from(mapper.map(text)));
         lines.endLine();
         next++;
       }
@@ -56,7 +71,7 @@ export async function mapLines(
     lines.close();
   }
   assertLineLength(lines);
-  return { lines: { readablePath: target, columns: null, mapped: facts }, longest: lines.longest };
+  return { lines: { readablePath: target, columns: null, mapped: mapper.facts }, longest: lines.longest };
 }
 
 /** Throws `UnusableFile` where a mapping made a record of more bytes than a line may have. */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { assertNotStopped } from '../../../kit/errors/errors.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
+import type { ScoreHeader } from '../../../kit/intake/reading/header-search.ts';
 import { noNames } from '../../../kit/intake/reading/json-shape.ts';
 import { PlainLines } from '../../../kit/intake/reading/plain-lines.ts';
 import { headOf, readPacked } from '../../../kit/intake/reading/read-packed.ts';
@@ -31,6 +32,8 @@ export interface Converting {
   onBytes: (bytes: Buffer) => void;
   /** How its records are read where they are not ours. */
   mapping?: LandingMapping | undefined;
+  /** Finds a header below titles; landing reads what its settings say. */
+  score?: ScoreHeader | undefined;
   stop?: AbortSignal | undefined;
 }
 
@@ -64,7 +67,7 @@ export async function toNdjson(
   const settings = mapping?.mapping.format ?? {};
   const head = headOf(file.absolutePath);
   const recognized = recognize(head, file.bytes <= head.length, settings, names);
-  const options = { settings, names };
+  const options = { settings, names, score: converting.score };
   const { packing } = recognized;
   if (file.bytes === 0) assertNotPacked(file.absolutePath);
   if (packing !== 'none') return unfold(file, { packing, isBounded: true }, scratchPath, converting, options);
