@@ -113,7 +113,9 @@ export class TrialReading {
           }
       }
       const found = { format: check.format, file: read, records, count };
-      return mapper === undefined ? found : { ...found, mapped: { records: mapped, passedOver: mapper.facts.passedOver } };
+      return mapper === undefined
+        ? found
+        : { ...found, mapped: { records: mapped, passedOver: mapper.facts.passedOver } };
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
       return { format: check.format, problem: { reason: error.reason, detail: error.message } };

@@ -87,7 +87,8 @@ export const streamSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}).meta({ takes: 'text by name', description: 'Headers' }),
   body: z.json().optional().meta({ takes: 'JSON', absent: 'none', description: 'Body, sent as JSON' }),
   format: answerFormatSchema.default({ type: 'json' }).meta({
-    takes: '`json`, `csv` or `xml`, or an object with it as `type`',
+    absent: '`"json"`',
+    takes: '`"json"`, `"csv"`, `"xml"`, or an object',
     description: 'Format of the answer; `csv` is cut by what its header shows, also by tabs',
   }),
   records: place.default('').describe('Place of the list of records, or of an object whose values they are'),

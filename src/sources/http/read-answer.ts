@@ -25,7 +25,8 @@ export function answerEncoding(
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
   if (encoding !== undefined) return encodingOf(body, encoding);
   if (charset !== undefined && (inAscii.test(charset) || !isUtf8(body))) return encodingOf(body, charset);
-  const declared = type === 'xml' && !isUtf8(body) ? xmlDeclaration.exec(body.toString('latin1', 0, 200))?.[1] : undefined;
+  const declared =
+    type === 'xml' && !isUtf8(body) ? xmlDeclaration.exec(body.toString('latin1', 0, 200))?.[1] : undefined;
   return encodingOf(body, declared);
 }
 
