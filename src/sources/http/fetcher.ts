@@ -39,7 +39,8 @@ export interface Fetching {
 }
 
 /**
- * Fetches and parses one page as the stream declares it (of CSV and XML its records), within the budget, with retries where they may help. Throws
+ * Fetches and parses one page as the stream declares it (of CSV and XML its records), within the budget, with retries
+ * where they may help. Throws
  * `FetchError` without a good answer, and the signal's reason after it is aborted.
  */
 export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<JsonValue> {

@@ -10,7 +10,8 @@ const betweenValues = { csv: Buffer.from(',;\t|\n'), xml: Buffer.from('<=') };
 
 /**
  * Bounds of a page, checked chunk by chunk before it is parsed: a few kilobytes of gzip may unpack to twenty million
- * empty objects, which take gigabytes. Only bytes are counted: quotes, braces, commas, of CSV all delimiters, of XML tags and attributes.
+ * empty objects, which take gigabytes. Only bytes are counted: quotes, braces, commas, of CSV all
+ * delimiters, of XML tags and attributes.
  */
 export class PageBounds {
   /** The bound that is exceeded; undefined while none is. */

@@ -34,7 +34,7 @@ export function findColumns(names: readonly string[], valuesOf: (name: string) =
   return found;
 }
 
-/** Says how many fields of a list a header names; 0 where it lacks the click. `places`: columns that a mapping names. */
+/** Counts the fields of a list that a header names; 0 where it lacks the click. `places`: columns of a mapping. */
 export function headerScore(cells: readonly string[], places: ReadonlyMap<ListField, readonly string[]>): number {
   const plain = new Set(cells.map(plainColumn));
   const named = listFields.filter((field) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CsvRecords } from '../../../../src/kit/intake/reading/csv-records.ts';
+import { RecordList } from '../../../../src/kit/intake/reading/record-sink.ts';
 import { csvRow } from '../../../../src/kit/text/csv.ts';
 import { takenApart } from '../../../support/taken-apart.ts';
 
@@ -109,6 +110,18 @@ it('a last row whose line has no end is no record, however whole it looks', () =
   });
   expect(both('a,b\n1,"2"')).toEqual({ rows: [['1', '2']], columns: ['a', 'b'], unterminatedRow: 2 });
   expect(both('a,b')).toEqual({ rows: [], columns: ['a', 'b'], unterminatedRow: null });
+});
+
+it('of a whole text the last row counts, and rows know their lines', () => {
+  const list = new RecordList(1000);
+  const records = new CsvRecords(list, { isWhole: true });
+  records.take(Buffer.from('a,b\r\n\r\n"1\n1",2\r\n3,4'));
+  expect([records.finish(), records.unterminatedRow]).toEqual([undefined, null]);
+  expect(list.records(2)).toEqual([
+    { line: 3, text: '{"a":"1\\n1","b":"2"}' },
+    { line: 5, text: '{"a":"3","b":"4"}' },
+  ]);
+  expect(() => new RecordList(3).bytes(Buffer.from('1234'))).toThrow('more than 3 bytes');
 });
 
 it('reads back what is written, however it comes', () => {

@@ -391,8 +391,8 @@ it('a list says the same in any dialect and form of its numbers', async () => {
         'click_id,reward,state',
         ...rewards.map(({ clickId, cents, state }) => `${clickId},${(cents / 100).toFixed(2)},${state}`),
       );
-      const facts = (read: typeof list) =>
-        read.rewards.map(({ clickId, amount, state }) => ({ clickId, amount, state }));
+      const facts = (found: typeof list) =>
+        found.rewards.map(({ clickId, amount, state }) => ({ clickId, amount, state }));
       expect(facts(list)).toEqual(facts(plain));
     }),
     { numRuns: 60 },
