@@ -46,8 +46,8 @@ export interface TableRow {
  * Takes CSV apart, chunk by chunk, into its records as JSON, one a line: an object with the header's names, null for an
  * empty cell, for `\N` and for NULL without quotes. A row with too few or too many cells becomes the array of its
  * cells, and so does a last row whose line has no end, but in a whole text: neither is a record. Blank lines are no
- * rows. Spaces around quotes are passed over, a quote within a cell that does not begin with one is a character like any other. A last
- * column without a name is none, as long as its cells are empty.
+ * rows. Spaces around quotes are passed over, a quote within a cell that does not begin with one is a character like
+ * any other. A last column without a name is none, as long as its cells are empty.
  */
 export class CsvRecords implements RecordTaker {
   columns: string[] | null = null;

@@ -171,8 +171,8 @@ async function unfold(
 }
 
 /**
- * Reads the records of CSV as they lie there, packed or not, into `sink`. Throws as `toNdjson` does, but for the number of
- * bytes: the file was read before.
+ * Reads the records of CSV as they lie there, packed or not, into `sink`. Throws as `toNdjson` does, but for the number
+ * of bytes: the file was read before.
  */
 export async function readRecords(path: string, settings: FormatSettings, sink: RecordSink): Promise<void> {
   const head = headOf(path);
