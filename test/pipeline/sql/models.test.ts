@@ -24,8 +24,12 @@ afterAll(() => database.close());
 describe('relations', () => {
   it('are those that a query reads and does not define itself', async () => {
     const sql = `WITH a AS (SELECT * FROM clicks) SELECT * FROM a JOIN snapshot.offers USING (offer_id) WHERE x IN (SELECT x FROM sites) AND y < $as_of`;
-    expect(await relationsOf(connection, sql)).toEqual(['clicks', 'sites', 'snapshot.offers']);
-    await expect(relationsOf(connection, 'SELECT FROM')).rejects.toThrow(/syntax error/);
+    expect(await relationsOf(connection, [sql, 'FROM sites', sql])).toEqual([
+      ['clicks', 'sites', 'snapshot.offers'],
+      ['sites'],
+      ['clicks', 'sites', 'snapshot.offers'],
+    ]);
+    await expect(relationsOf(connection, [sql, 'SELECT FROM'])).rejects.toThrow(/syntax error/);
     expect(() => parseModel('clicks', '-- Clicks.\nSELECT 1')).toThrow(/no "grain:"/);
   });
 
@@ -35,8 +39,13 @@ describe('relations', () => {
     for (const { folder, model } of models) {
       const behind = stagingBehind(folder, model.name);
       const readers = [model, ...behind.map((name) => readModel('staging', name))];
-      const read = (await Promise.all(readers.map(({ query }) => relationsOf(connection, query)))).flat();
-      expect(new Set(read.filter((name) => staging.has(name))), `${folder}/${model.name}`).toEqual(new Set(behind));
+      const read = await relationsOf(
+        connection,
+        readers.map(({ query }) => query),
+      );
+      expect(new Set(read.flat().filter((name) => staging.has(name))), `${folder}/${model.name}`).toEqual(
+        new Set(behind),
+      );
     }
   });
 });

@@ -40,18 +40,21 @@ async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<stri
       steps.get(input) ?? originOf(input) ?? { name: input, layer: warehouse.has(input) ? 'warehouse' : 'unknown' }
     );
   };
+  const models = [
+    ...staging.map((model) => ({ layer: 'staging', model })),
+    ...marts.map((model) => ({ layer: 'mart', model })),
+  ];
+  const relations = await relationsOf(
+    connection,
+    models.map(({ model }) => model.query),
+  );
   const edges = new Map<string, string[]>();
-  for (const [layer, models] of [
-    ['staging', staging],
-    ['mart', marts],
-  ] as const) {
-    for (const model of models) {
-      for (const input of (await relationsOf(connection, model.query)).map((name) => origin(model, name))) {
-        const edge = [model.name, layer, input.name, input.layer];
-        edges.set(edge.join(' '), edge);
-      }
+  models.forEach(({ layer, model }, index) => {
+    for (const input of (relations[index] ?? []).map((name) => origin(model, name))) {
+      const edge = [model.name, layer, input.name, input.layer];
+      edges.set(edge.join(' '), edge);
     }
-  }
+  });
   return [...edges.values()];
 }
 
