@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FileStatus, LandingKind } from '../../../kit/vocabulary/values.ts';
+import { eventKinds, type EventKind, type FileStatus, type LandingKind } from '../../../kit/vocabulary/values.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
 import { quoted, quotedList } from '../../../kit/text/sql-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
@@ -58,32 +58,24 @@ export async function filesToReadAgain(
 
 const columns = `file_id, run_id, kind, source, path, sha256, rows, accepted, duplicates, conflicts, rejected, warnings, status, reason, ingested_at, read_with, ${seenNs} AS seen_ns`;
 
+/** Log to be read again: certainly, for its limit or zone, or else where its mapping is another now. */
+type LogRow = LedgerRow & { is_certain: boolean };
+
 async function logsToReadAgain(
   connection: DuckDBConnection,
   settings: DecidingSettings,
   landed: readonly SeenFile[],
 ): Promise<[path: string, before: LedgerRow][]> {
-  const found: LedgerRow[] = [];
-  const mappable: LedgerRow[] = [];
-  for (const kind of ['clicks', 'conversions'] as const) {
-    const { unpacked_gigabytes, time_zone } = logReadingSettings(settings, kind, '');
-    // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
-    const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
-      AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
-    found.push(
-      ...(await queryRows<LedgerRow>(
-        connection,
-        `SELECT ${columns} FROM ingest_files
-       WHERE kind = '${kind}' AND (${beyondOtherLimit({ unpacked_gigabytes })} ${time_zone === null ? '' : `OR ${lackedZone}`}) ORDER BY file_id`,
-      )),
-    );
-    mappable.push(...(await queryRows<LedgerRow>(connection, logsToMapAgain(kind, settings))));
-  }
-  if (found.length + mappable.length === 0) return [];
+  const logs = landed.filter(({ kind }) => kind !== 'offers');
+  if (logs.length === 0) return [];
+  const rows = await queryRows<LogRow>(
+    connection,
+    `SELECT ${columns}, ${eventKinds.map((kind) => logsReadOtherwise(kind, settings)).join(' OR ')} AS is_certain FROM ingest_files
+     WHERE kind IN (${eventKinds.map(quoted).join(', ')}) AND (is_certain OR ${logsToMapAgain(settings)}) ORDER BY file_id`,
+  );
+  if (rows.length === 0) return [];
   const byContent = Map.groupBy(
-    landed
-      .filter(({ kind }) => kind !== 'offers')
-      .flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
+    logs.flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
     ({ key }) => key,
   );
   // Log bytes count whatever their name: they may have another one by now.
@@ -91,21 +83,28 @@ async function logsToReadAgain(
     const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined')) ?? [];
     return (copies.find(({ file }) => file.path === row.path) ?? copies[0])?.file.path;
   };
-  const again = [...found, ...mappable].map((row) => [pathOf(row), row] as const);
-  return again.flatMap(([path, row]): [string, LedgerRow][] =>
-    path === undefined || (!found.includes(row) && isMappedAlike(row, settings, path)) ? [] : [[path, row]],
-  );
+  return rows.flatMap(({ is_certain, ...row }): [string, LedgerRow][] => {
+    const path = pathOf(row);
+    return path === undefined || (!is_certain && isMappedAlike(row, settings, path)) ? [] : [[path, row]];
+  });
+}
+
+/** SQL that holds for the logs of a kind that the present limits and zone read in another way. */
+function logsReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
+  const { unpacked_gigabytes, time_zone } = logReadingSettings(settings, kind, '');
+  // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
+  const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
+    AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
+  return `(kind = '${kind}' AND (${beyondOtherLimit({ unpacked_gigabytes })} ${time_zone === null ? '' : `OR ${lackedZone}`}))`;
 }
 
 /**
- * SQL for the logs that another mapping may heal: it heals what was rejected, passed over or quarantined. What was
- * accepted stays as it is.
+ * SQL that holds for the logs that another mapping may heal: it heals what was rejected, passed over or quarantined.
+ * What was accepted stays as it is.
  */
-function logsToMapAgain(kind: 'clicks' | 'conversions', { files }: DecidingSettings): string {
-  return `SELECT ${columns} FROM ingest_files
-    WHERE kind = '${kind}' AND (${files.length > 0} OR (read_with->>'mapping') IS NOT NULL)
-      AND (status = 'quarantined' OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}'))
-    ORDER BY file_id`;
+function logsToMapAgain({ files }: DecidingSettings): string {
+  return `((${files.length > 0} OR (read_with->>'mapping') IS NOT NULL)
+      AND (status = 'quarantined' OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
 }
 
 function isMappedAlike({ read_with }: LedgerRow, settings: DecidingSettings, path: string): boolean {
