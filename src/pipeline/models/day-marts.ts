@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
+import { runWithRows } from '../../kit/duckdb/insert-rows.ts';
 import { makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
 import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../../kit/time/moment.ts';
@@ -39,14 +40,14 @@ export const rowGroupRows = 4096;
 
 /** Writes `report_daily` of a day that is over, as of its last microsecond, and marks it as current. */
 export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
-  await writeDay(run, connection, await closedReport(run, connection, day));
+  await writeDays(run, connection, [await closedReport(run, connection, day)]);
   await clearReport(connection, day);
 }
 
 /** Writes the report beside the one in force, which stays until `promoteReportsStage`. */
 export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   const report = await closedReport(run, connection, day);
-  const file = await writeDayFile(run, connection, report);
+  const file = await writeDayFile(run, connection, report.mart, day);
   await kyselyOn(connection)
     .insertInto('staged_reports')
     .orReplace()
@@ -62,17 +63,44 @@ async function closedReport(run: Run, connection: DuckDBConnection, day: Day): P
 /** Writes `report_daily` of the day under way from the run's own figures. */
 export async function writeOpenReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   const stats = await makeTempTable(connection, 'day_stats', 'FROM offer_stats_2d');
-  await writeDay(run, connection, { mart: 'report_daily', day, asOf: run.asOf, stats });
+  await writeDays(run, connection, [{ mart: 'report_daily', day, asOf: run.asOf, stats }]);
 }
 
-/** Writes one day of a mart from its model, and records the file in `mart_files`. */
-export async function writeDay(run: Run, connection: DuckDBConnection, of: MartDay): Promise<void> {
-  const file = await writeDayFile(run, connection, of);
-  await kyselyOn(connection)
-    .insertInto('mart_files')
-    .orReplace()
-    .values({ mart: of.mart, day: of.day, run_id: run.runId, as_of: of.asOf, ...file })
-    .execute();
+/** Writes days of marts, each from its model, and records their files in `mart_files`. */
+export async function writeDays(run: Run, connection: DuckDBConnection, days: readonly MartDay[]): Promise<void> {
+  const files: MartFile[] = [];
+  for (const { mart, day, asOf } of days)
+    files.push({ mart, day, as_of: asOf, ...(await writeDayFile(run, connection, mart, day)) });
+  await recordMartFiles(run, connection, files);
+}
+
+/** Names the files that the days of marts have from now on; one statement for all, which takes as long as a file. */
+export async function recordMartFiles(
+  run: Run,
+  connection: DuckDBConnection,
+  files: readonly MartFile[],
+): Promise<void> {
+  await runWithRows(
+    connection,
+    {
+      mart: 'VARCHAR',
+      day: 'VARCHAR',
+      as_of: 'VARCHAR',
+      path: 'VARCHAR',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+    },
+    files,
+    `INSERT OR REPLACE INTO mart_files BY NAME SELECT *, ${run.runId} AS run_id FROM rows`,
+  );
+}
+
+/** File of a mart's day, as of a moment. */
+export interface MartFile extends DayFile {
+  mart: DayMart;
+  day: Day;
+  as_of: Moment;
 }
 
 interface DayFile {
@@ -83,7 +111,7 @@ interface DayFile {
   sha256: string;
 }
 
-async function writeDayFile(run: Run, connection: DuckDBConnection, { mart, day }: MartDay): Promise<DayFile> {
+async function writeDayFile(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day): Promise<DayFile> {
   const scratch = join(run.data.scratch, `${mart}.parquet`);
   const target = martFile(run, mart, day);
   const query = modelQuery('marts', mart, dayParameters(day));

@@ -7,9 +7,8 @@ import type { Run } from '../runs/stage.ts';
 import { dayNumber, dayOfNumber, numberOfDay } from '../../kit/time/day-number.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { promoteFiles } from '../warehouse/event-files.ts';
-import { insertRows } from '../../kit/duckdb/insert-rows.ts';
 import { modelQuery } from '../sql/model-query.ts';
-import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
+import { martFile, recordMartFiles, rowGroupRows, writeDays } from './day-marts.ts';
 import { loadClicks, loadConversions, windowConversions, windowStart } from './windows.ts';
 
 /** Marts that new data of a day changes, and the column whose moment decides the day. */
@@ -69,7 +68,7 @@ export async function writeTouchedDays(
     if (together.length > 0)
       for (const mart of incrementalMarts) await writeTogether(run, connection, touchedRows, mart, together);
     for (const [index, day] of days.filter((each) => alone.has(each)).entries()) {
-      for (const mart of incrementalMarts) await writeAlone(run, connection, touchedRows, mart, day);
+      await writeAlone(run, connection, touchedRows, incrementalMarts, day);
       run.progress.advance(together.length + index + 1);
     }
   } finally {
@@ -126,42 +125,32 @@ async function writeTogether(
     `mart ${mart}`,
     files,
   );
-  await insertRows(
+  await recordMartFiles(
+    run,
     connection,
-    'mart_files',
-    {
-      mart: 'VARCHAR',
-      day: 'VARCHAR',
-      path: 'VARCHAR',
-      run_id: 'BIGINT',
-      as_of: 'VARCHAR',
-      rows: 'BIGINT',
-      bytes: 'BIGINT',
-      sha256: 'VARCHAR',
-    },
     promoted.map(({ day, to, rows, bytes, sha256 }) => ({
       mart,
       day,
-      path: relative(run.data.warehouse, to),
-      run_id: run.runId,
       as_of: run.asOf,
+      path: relative(run.data.warehouse, to),
       rows,
       bytes,
       sha256,
     })),
   );
-  for (const [day] of cut) await writeAlone(run, connection, touchedRows, touched, day);
+  for (const [day] of cut) await writeAlone(run, connection, touchedRows, [touched], day);
 }
 
 async function writeAlone(
   run: Run,
   connection: DuckDBConnection,
   touchedRows: DayRows<'touched'>,
-  { mart }: IncrementalMart,
+  marts: readonly IncrementalMart[],
   day: Day,
 ): Promise<void> {
   const ofDay = await openDays(connection, touchedRows, (time) => within(time, day, day));
-  await writeDay(run, connection, { mart, day, asOf: run.asOf, ...ofDay });
+  const martDays = marts.map(({ mart }) => ({ mart, day, asOf: run.asOf, ...ofDay }));
+  await writeDays(run, connection, martDays);
 }
 
 /** Makes the views of some days that the models of incremental marts read. */
