@@ -51,6 +51,15 @@ describe('one place', () => {
   });
 });
 
+it('tests that try few examples in the suite try all where `npm run test:laws` asks for them', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const named = /vitest run (.*) --testTimeout/.exec(scripts['test:laws'] ?? '')?.[1]?.split(' ') ?? [];
+  const few = files.filter((file) => file.endsWith('.test.ts') && /from '[./]*support\/rounds\.ts'/.test(read(file)));
+  expect(few.length).toBeGreaterThan(5);
+  expect(few.filter((file) => !named.some((path) => file.startsWith(path)))).toEqual([]);
+  expect(named.filter((path) => !few.some((file) => file.startsWith(path)))).toEqual([]);
+});
+
 describe('files', () => {
   it(`are no longer than ${maxLines} lines`, () => {
     const written = [...texts].filter(([, text]) => !text.startsWith('// Generated'));

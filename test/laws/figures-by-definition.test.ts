@@ -9,7 +9,7 @@ import { Reference } from './reference/figures.ts';
 import { land } from './reference/landings.ts';
 import { newsAboutOlderDays } from './reference/news-about-older-days.ts';
 import { postbacksBy } from './reference/postbacks.ts';
-import { rounds } from './rounds.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** After everything that is landed, so that nothing counts as from the future. */
 const wallClock = new Date('2026-03-20T00:00:00Z');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { microsecondsOf, momentOf, type Moment } from '../../src/kit/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
-import { rounds } from './rounds.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** A failure is worth the wait for a small example of it. */
 const whileShrinking = 240_000;
@@ -47,7 +47,7 @@ it(
         await fresh.refresh(asOf);
         expect(await grown.figures(asOf)).toEqual(await fresh.figures(asOf));
       }),
-      { seed: 410, numRuns: rounds(2, 8) },
+      { seed: 410, numRuns: rounds(1, 8) },
     );
   },
   whileShrinking,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CatalogWarehouse, type LandedExport, type Row } from '../support/catalog-warehouse.ts';
-import { rounds } from './rounds.ts';
+import { rounds } from '../support/rounds.ts';
 
 const offers = 12;
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 });

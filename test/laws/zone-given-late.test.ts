@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Random } from '../../src/demo/generate/network/random.ts';
 import type { LandingRow } from '../support/log-files.ts';
 import { arbitraryDeal, landCatalog, landDealt, network, networkPipeline } from './dealt-logs.ts';
-import { rounds } from './rounds.ts';
+import { rounds } from '../support/rounds.ts';
 
 const asOf = '2026-03-10T13:37:00Z';
 const zone = { logs: { ...network.settings.logs, clicks: { time_zone: 'UTC' } } };

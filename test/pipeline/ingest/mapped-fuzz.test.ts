@@ -5,6 +5,7 @@ import { settingsSchema } from '../../../src/kit/config/settings.ts';
 import { it } from '../../support/landing-test.ts';
 import { anyMappedFile, anyMapping } from '../../support/any-mapping.ts';
 import { LogLanding } from '../../support/log-landing.ts';
+import { rounds } from '../../support/rounds.ts';
 
 /* No mapping and no file may end a run, or lose a row without a word. */
 
@@ -47,6 +48,6 @@ it('a mapping, whatever it says, ends no run and accounts for every record', asy
         }
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: rounds(6, 30), endOnFailure: true },
   );
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { settingsSchema } from '../../../src/kit/config/settings.ts';
 import { LogLanding, ndjson } from '../../support/log-landing.ts';
+import { rounds } from '../../support/rounds.ts';
 
 /*
  * A law: what somebody else writes, by the inverse of a mapping, publishes and refuses what our own form does: under
@@ -276,6 +277,6 @@ it('rows that a mapping reads publish what they do in our own form', async () =>
       expect(await published(foreign, 1)).toEqual(await published(own, 0));
     }),
     // Making an example smaller takes longer than a test may.
-    { numRuns: 8, endOnFailure: true },
+    { numRuns: rounds(3, 12), endOnFailure: true },
   );
 });
