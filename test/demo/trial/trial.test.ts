@@ -15,6 +15,7 @@ import type { OfferTrial } from '../../../src/demo/trial/offer-trial.ts';
 import { handedOver } from '../../../src/demo/trial/wait-for-results.ts';
 import { endOf, usageErrorOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 
 const token = 'a-token-that-north-keeps';
 const site = (site_key: string, own: object = {}) => ({ site_key, site_secret: `the secret of ${site_key}`, ...own });
@@ -49,6 +50,8 @@ async function network({ postback = { token }, settings = {}, offer = {} }: SetU
   await pipeline.refresh(new Date().toISOString());
   return pipeline;
 }
+
+const published = sharedPipeline(() => network());
 
 async function trial(
   pipeline: PipelineUnderTest,
@@ -102,7 +105,7 @@ it('goes the whole circle and leaves no conversion, whatever the source calls th
 });
 
 it('tells no real publisher unasked: the conversion is not reported', async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   const { outcome, steps } = await trial(pipeline, 'partner');
   expect(outcome).toMatchObject({ conversion: null, postback: null, taken_back: null });
   expect(steps).toEqual(['✓ link', '✓ destination', '✓ click', '– conversion']);
@@ -112,7 +115,7 @@ it('tells no real publisher unasked: the conversion is not reported', async () =
 });
 
 it('lets a publisher be told where that is asked for: of the credit, and of its reject', async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   const { outcome } = await trial(pipeline, 'local', { deliver: true });
   expect(outcome).toMatchObject({ postback: { attempts: 1, last_error: 'refused_address' }, taken_back: '200' });
   expect(await pipeline.ask('SELECT postbacks.kind::VARCHAR AS event FROM postbacks ORDER BY 1')).toEqual([
@@ -122,7 +125,7 @@ it('lets a publisher be told where that is asked for: of the credit, and of its 
 });
 
 it("shows a demo's postback, and how far it came", async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   const { outcome } = await trial(pipeline, 'demo');
   expect(outcome).toMatchObject({ postback: { reward: '2.5', attempts: 1, last_error: 'refused_address' } });
 });
@@ -153,7 +156,7 @@ it('waits until the click lies where a refresh finds it, not its conversion alon
 });
 
 it('takes back what was credited where the refresh fails, and where nobody wants to wait', async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   const busy = new OfferlineError('busy', exitCode.busy);
   expect((await trial(pipeline, 'mine', { refresh: () => Promise.reject(busy) })).outcome).toBe(busy);
   const stopped = await trial(pipeline, 'mine', { stop: AbortSignal.abort() });
@@ -166,7 +169,7 @@ it('takes back what was credited where the refresh fails, and where nobody wants
 });
 
 it('takes back a credit whose answer was lost', async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   let reports = 0;
   let behind = '';
   const passOn = async (request: IncomingMessage, response: ServerResponse) => {
@@ -208,7 +211,7 @@ it.each([
 });
 
 it('the command says what is missing before anything is sent', async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   const { root } = pipeline.data;
   const usage = (...words: string[]) => usageErrorOf(root, 'track', 'test', ...words);
   expect(await usage('1', '--site', 'nobody')).toContain('there is no site nobody');
@@ -223,7 +226,7 @@ it('the command says what is missing before anything is sent', async () => {
 });
 
 it('asks the tracker that runs, where it says that it listens, and says so where none answers', async () => {
-  await using pipeline = await network();
+  const pipeline = await published();
   const { data } = pipeline;
   const log = pino({ level: 'silent' });
   const open = (port?: number) =>

@@ -7,6 +7,7 @@ import { RouteFollower } from '../../../src/tracker/routes/route-follower.ts';
 import { readRoutes } from '../../../src/pipeline/routes/routes-file.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 
 const destination = 'https://advertiser.example/offer?c={click_id}';
 const offers = [
@@ -31,15 +32,15 @@ const offers = [
   },
 ];
 
-async function published(): Promise<PipelineUnderTest> {
+const published = sharedPipeline(async () => {
   const pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'));
   await pipeline.landOffers('alpha', offers);
   await pipeline.refresh('2026-03-10T10:00:00Z');
   return pipeline;
-}
+});
 
 it('are written with the snapshot, for their owner alone', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const { data } = pipeline;
   const { head, offers: routes } = await readRoutes(data.currentRoutes);
   expect(head).toMatchObject({ snapshot_id: await currentName(data), as_of: '2026-03-10T10:00:00Z', offers: 2 });
@@ -71,7 +72,7 @@ it('are written with the snapshot, for their owner alone', async () => {
 });
 
 it('follow each snapshot, keep gone offers, and leave nothing behind', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const { data } = pipeline;
   await pipeline.landOffers('alpha', offers.slice(1));
   await pipeline.refresh('2026-03-10T11:00:00Z');
@@ -82,7 +83,7 @@ it('follow each snapshot, keep gone offers, and leave nothing behind', async () 
 });
 
 it('say what an offer paid before, and until when, without what changed nothing of that', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const { data } = pipeline;
   const [one, two] = offers as [object, { events: object[] }];
   await pipeline.landOffers('alpha', [{ ...one, title: 'Another title' }, two]);
@@ -106,7 +107,7 @@ it('say what an offer paid before, and until when, without what changed nothing 
 });
 
 it('that lead nowhere are reported by the refresh, with those that have no destination', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   await pipeline.landOffers('alpha', [
     { ...offers[0], destination_url: 'nowhere' },
     { ...offers[1], destination_url: undefined },
@@ -121,7 +122,7 @@ it('that lead nowhere are reported by the refresh, with those that have no desti
 });
 
 it('with macros that nobody fills are reported with a remedy', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   await pipeline.landOffers('alpha', [
     { ...offers[0], destination_url: 'https://advertiser.example/?c={CLICK_ID}' },
     { ...offers[1], destination_url: 'https://advertiser.example/?c={{click_id}}&k=[player]' },
@@ -135,7 +136,7 @@ it('with macros that nobody fills are reported with a remedy', async () => {
 });
 
 it('are written again by a refresh that finds nothing new, where they are missing or of another snapshot', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const { data } = pipeline;
   const snapshot = await currentName(data);
   rmSync(data.routes, { recursive: true });
@@ -148,7 +149,7 @@ it('are written again by a refresh that finds nothing new, where they are missin
 });
 
 it('broken ones leave the last good ones, which is said and counted', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const { data } = pipeline;
   const lines: string[] = [];
   const follower = new RouteFollower(data, createLogger({ write: (line) => void lines.push(line) }));

@@ -5,6 +5,7 @@ import { currentManifest } from '../../../src/pipeline/snapshot/snapshot-store.t
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const click = (id: string) => ({
@@ -15,16 +16,16 @@ const click = (id: string) => ({
   clicked_at: '2026-03-09T08:00:00Z',
 });
 
-async function published(): Promise<PipelineUnderTest> {
+const published = sharedPipeline(async () => {
   const pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'));
   await pipeline.landOffers('alpha', [{ external_id: 'one', id: 1, title: 'One', payout: '1' }]);
   await pipeline.landLog('clicks', 'ndjson', [click('c1')]);
   await pipeline.refresh('2026-03-09T10:00:00Z');
   return pipeline;
-}
+});
 
 it('alone publishes under the as-of of the figures, whatever the clock says', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const request = { data: pipeline.data, terminal: silent };
   await stages.models({ ...request, asOf: '2026-03-09T11:00:00Z' });
   const { snapshotId } = await stages.publish(request);
@@ -34,14 +35,14 @@ it('alone publishes under the as-of of the figures, whatever the clock says', as
 });
 
 it('refuses an as-of that the figures are not of', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   await expect(stages.publish({ data: pipeline.data, terminal: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow(
     'the figures are as of 2026-03-09T10:00:00Z, not 2026-03-09T11:00:00Z',
   );
 });
 
 it('refuses figures that lack what was ingested last', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const request = { data: pipeline.data, terminal: silent, asOf: '2026-03-09T10:00:00Z' };
   await pipeline.landLog('clicks', 'ndjson', [click('c2')]);
   await stages.ingest(request);
@@ -53,7 +54,7 @@ it('refuses figures that lack what was ingested last', async () => {
 });
 
 it('refuses to go back in time unless that is wanted', async () => {
-  await using pipeline = await published();
+  const pipeline = await published();
   const older = { data: pipeline.data, terminal: silent, asOf: '2026-03-09T09:00:00Z' };
   await stages.models({ ...older, allowOlder: true });
   await expect(stages.publish({ data: pipeline.data, terminal: silent })).rejects.toThrow('--allow-older');

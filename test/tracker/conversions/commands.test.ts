@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { endOf } from '../../support/commands.ts';
 import { HandlerUnderTest, token } from './handler-under-test.ts';
-import { TrackedNetwork } from './tracked-network.ts';
+import { publishedNetwork, TrackedNetwork } from './tracked-network.ts';
 
 it('`sources list` and `sources check` show how a source reports, without a request', async () => {
   const south = { source: 'south', postback: { signature: { scheme: 'ayet', secret: { env: 'NO_SUCH_KEY' } } } };
@@ -34,7 +34,8 @@ it('`sources list` and `sources check` show how a source reports, without a requ
 });
 
 it('`track replay` submits what was refused to the tracker that runs', async () => {
-  await using network = await TrackedNetwork.create();
+  await using pipeline = await publishedNetwork();
+  await using network = await TrackedNetwork.create(pipeline);
   const { root } = network.pipeline.data;
   const click_id = await network.click(2, 'u1');
   expect(await network.report({ click_id, event_id: 'later', transaction_id: 'T1' })).toEqual([422, 'unknown_event']);

@@ -1,10 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { rename, symlink } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { TrackedNetwork, begin } from './tracked-network.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { TrackedNetwork, begin, publishedNetwork } from './tracked-network.ts';
+
+const published = sharedPipeline(publishedNetwork);
 
 it('what is recorded over sockets is a row that the pipeline accepts, and nothing else is', async () => {
-  await using network = await TrackedNetwork.create();
+  await using network = await TrackedNetwork.create(await published());
   const ids = [await network.click(1, 'u1'), await network.click(1, 'u2'), await network.click(2, 'u3')];
   const [one = '', two = '', many = ''] = ids;
   network.now = begin + 60_000;
@@ -101,7 +104,7 @@ it.each([
 ])(
   'a conversion of an imported click fills the daily cap, after a restart while the snapshot %s, too',
   async (_, put) => {
-    await using network = await TrackedNetwork.create();
+    await using network = await TrackedNetwork.create(await published());
     await network.pipeline.landOffers('north', [
       { external_id: 'one', id: 1, title: 'One', payout: '2.5', destination_url: 'https://adv.example/', daily_cap: 1 },
     ]);
@@ -126,7 +129,7 @@ it.each([
 );
 
 it('a click that came in by a file is known once it is published, without a restart', async () => {
-  await using network = await TrackedNetwork.create();
+  await using network = await TrackedNetwork.create(await published());
   const click = { offer_id: 1, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T09:00:00Z' };
   expect(await network.report({ click_id: 'LATER-1' })).toEqual([404, 'unknown_click']);
   await network.pipeline.landLog('clicks', 'csv', [{ click_id: 'LATER-1', ...click }]);
@@ -141,7 +144,7 @@ it('a click that came in by a file is known once it is published, without a rest
 
 it('a signed report that somebody has heard is worth nothing after five minutes', async () => {
   const secret = 'a-secret-of-our-own-scheme';
-  await using network = await TrackedNetwork.create({ signature: { scheme: 'offerline', secret } });
+  await using network = await TrackedNetwork.create(await published(), { signature: { scheme: 'offerline', secret } });
   const text = `click_id=${await network.click(1, 'u1')}&timestamp=${begin / 1000}`;
   const body = `${text}&signature=${createHmac('sha256', secret).update(text).digest('hex')}`;
   const send = async (sent: string, path = '/postback/north') => {

@@ -23,6 +23,28 @@ const offers = [
   },
 ];
 
+/** Two sources' offers and clicks that no tracker took, published. */
+export async function publishedNetwork(): Promise<PipelineUnderTest> {
+  const sites = [{ site_key: 'k1', site_secret: 'a-secret-of-this-very-site' }];
+  const pipeline = await PipelineUnderTest.create(new Date(begin), { sites, settings: { rates: { EUR: '1.1' } } });
+  await pipeline.landOffers('north', offers);
+  await pipeline.landOffers('south', [{ ...offers[0], id: 3 }]);
+  await pipeline.landLog('clicks', 'ndjson', [
+    { click_id: 'IMPORTED-1', offer_id: 1, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T08:00:00Z' },
+    {
+      click_id: 'IMPORTED-2',
+      source: 'north',
+      external_id: 'many',
+      site_key: 'k1',
+      user_id: 'u9',
+      clicked_at: '2026-11-18T08:00:00Z',
+    },
+    { click_id: 'IMPORTED-3', offer_id: 3, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T08:00:00Z' },
+  ]);
+  await pipeline.refresh('2026-11-18T10:00:00Z');
+  return pipeline;
+}
+
 /**
  * Two sources' offers published, and a tracker that answers over sockets of its own, by a clock that the test moves.
  */
@@ -36,25 +58,9 @@ export class TrackedNetwork implements AsyncDisposable {
     this.pipeline = pipeline;
   }
 
-  static async create(postback: object = { token }): Promise<TrackedNetwork> {
-    const sites = [{ site_key: 'k1', site_secret: 'a-secret-of-this-very-site' }];
-    const pipeline = await PipelineUnderTest.create(new Date(begin), { sites, settings: { rates: { EUR: '1.1' } } });
+  /** Over published offers; `postback` is how the first source reports. Does not remove the pipeline. */
+  static async create(pipeline: PipelineUnderTest, postback: object = { token }): Promise<TrackedNetwork> {
     const network = new TrackedNetwork(pipeline);
-    await pipeline.landOffers('north', offers);
-    await pipeline.landOffers('south', [{ ...offers[0], id: 3 }]);
-    await pipeline.landLog('clicks', 'ndjson', [
-      { click_id: 'IMPORTED-1', offer_id: 1, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T08:00:00Z' },
-      {
-        click_id: 'IMPORTED-2',
-        source: 'north',
-        external_id: 'many',
-        site_key: 'k1',
-        user_id: 'u9',
-        clicked_at: '2026-11-18T08:00:00Z',
-      },
-      { click_id: 'IMPORTED-3', offer_id: 3, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T08:00:00Z' },
-    ]);
-    await pipeline.refresh('2026-11-18T10:00:00Z');
     const sources = [
       { source: 'north', postback },
       { source: 'south', postback: { token: 'a-token-that-south-keeps' } },
@@ -102,6 +108,5 @@ export class TrackedNetwork implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.tracker.close();
-    await this.pipeline[Symbol.asyncDispose]();
   }
 }
