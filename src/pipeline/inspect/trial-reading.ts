@@ -26,6 +26,7 @@ import { rawOfLine } from '../landing/lines/mapped-line.ts';
 import { recordNamesOf } from '../landing/lines/record-names.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
 import { numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
+import { rejectCure } from './reject-cure.ts';
 
 /** What would become of the first records of a file. */
 export interface TriedRecords {
@@ -34,7 +35,8 @@ export interface TriedRecords {
   rows: object[];
   /** Records that a mapping passes over. */
   passed_over: number;
-  rejects: { reason: string; rows: number; line: number; raw: string }[];
+  /** By reason, with the first of its rows and what helps. */
+  rejects: { reason: string; rows: number; line: number; raw: string; cure: string }[];
 }
 
 /** Records of a file under the names that they have there. */
@@ -257,7 +259,13 @@ class RejectCounts {
   add(reason: string, line: number, raw: string): void {
     const known = this.#counts.get(reason);
     if (known === undefined)
-      this.#counts.set(reason, { reason, rows: 1, line, raw: rawOfLine(raw).slice(0, maxRawCharacters) });
+      this.#counts.set(reason, {
+        reason,
+        rows: 1,
+        line,
+        raw: rawOfLine(raw).slice(0, maxRawCharacters),
+        cure: rejectCure(reason),
+      });
     else known.rows++;
   }
 

@@ -88,6 +88,7 @@ describe('a file of other columns', () => {
         rows: 1,
         line: 4,
         raw: expect.stringContaining('"Click time":"40/11/2026') as string,
+        cure: expect.stringContaining('"time"') as string,
       },
     ]);
   });

@@ -21,6 +21,7 @@ interface InspectOptions {
   header?: number;
   sheet?: string;
   match?: string;
+  maxUnpacked?: number;
   write?: boolean;
   json?: boolean;
 }
@@ -42,9 +43,14 @@ export function addInspectCommand(program: Command, context: CommandContext): vo
     .option('--records <place>', 'place of the records in a document, such as data.items')
     .option('--header <row>', 'row that holds the names of its columns', wholeNumber(1, 1000))
     .option('--sheet <name>', 'sheet of a workbook')
+    .option(
+      '--max-unpacked <megabytes>',
+      'megabytes that a packed file or a document may come to (default: unpacked_gigabytes of offerline.json)',
+      wholeNumber(1, 1_000_000),
+    )
     .option('--match <glob>', 'files that the mapping is for (default: those of the folder)')
     .option('--write', 'add the proposed mapping to offerline.json')
-    .action(async (file: string, { as, rows, match, ...options }: InspectOptions) => {
+    .action(async (file: string, { as, rows, match, maxUnpacked, ...options }: InspectOptions) => {
       // A newcomer has a file before a data directory.
       const data = options.write ? existingData() : DataDirectory.fromEnvironment();
       const { encoding, delimiter, records, header, sheet } = options;
@@ -53,7 +59,9 @@ export function addInspectCommand(program: Command, context: CommandContext): vo
       );
       const format = given.length === 0 ? undefined : Object.fromEntries(given);
       const request = { file, as, rows, format, stop: stopSignal() };
-      const inspection = await inspectFile(data, readSettings(data), request, Date.now());
+      const settings = readSettings(data);
+      const unpacked_gigabytes = Math.min(settings.unpacked_gigabytes, (maxUnpacked ?? Infinity) / 1000);
+      const inspection = await inspectFile(data, { ...settings, unpacked_gigabytes }, request, Date.now());
       const written = inspection.written && { ...inspection.written, ...(match !== undefined && { match }) };
       if (options.write) await writeMapping(data, proposed(inspection, written));
       const answer = { ...inspection, written, is_written: options.write === true };
@@ -134,9 +142,10 @@ function triedText({ tried, rows, rejects, passed_over }: Inspection): string[] 
   return [
     '',
     `of the first ${counted(tried, 'record')} ${rejected} would be rejected${passed_over === 0 ? '' : `; the mapping passes ${passed_over} of all over`}`,
-    ...rejects.map(({ reason, rows: count, line, raw }) =>
+    ...rejects.flatMap(({ reason, rows: count, line, raw, cure }) => [
       visibleText(`  ${reason}: ${count}, the first in row ${line}: ${raw}`),
-    ),
+      `    ${cure}`,
+    ]),
     ...(rows.length === 0
       ? []
       : ['the first as they would be:', ...rows.map((row) => visibleText(`  ${JSON.stringify(row)}`))]),
