@@ -7,6 +7,7 @@ import { addressText } from '../kit/http/listening-address.ts';
 import { addAccess, clientErrorHandler, frameworkErrors, requireRole } from './access/access.ts';
 import { readTls } from './access/safe-listener.ts';
 import { UserRegistry } from './access/user-registry.ts';
+import { sendHtml } from './access/sign-in.ts';
 import { roles, type ConsoleUser } from './access/users.ts';
 import { ActionJobs, type ActionJobsOptions } from './actions/jobs.ts';
 import { TooSlowError, type ConsoleSnapshot } from './data/console-snapshot.ts';
@@ -14,14 +15,21 @@ import { TooBusyError } from './data/serial-queue.ts';
 import { ConsoleSnapshots } from './data/snapshots.ts';
 import { Address } from './html/address.ts';
 import { html, type Html } from './html/html.ts';
+import { FileInspections } from './inspections/inspections.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
 import { HealthMonitor } from './live/health.ts';
 import { document } from './page/document.ts';
-import { ConsoleError, type Page, type PageRequest } from './page/page.ts';
+import { ConsoleError, type FormPage, type Page, type PageRequest } from './page/page.ts';
 import { PageRenderer } from './page/render-page.ts';
 import { sendTagged } from './page/send-tagged.ts';
 import { consolePages } from './pages.ts';
+import { offersPage } from './pages/figures/offers.ts';
+import { overviewPage } from './pages/figures/overview.ts';
+import { sitesPage } from './pages/figures/sites.ts';
 import { addActionRoutes } from './pages/operations/action-routes.ts';
+import { postbacksPage } from './pages/operations/postbacks.ts';
+import { tryFilePage } from './pages/operations/try-file.ts';
+import { tryFileRoute } from './pages/operations/try-file-route.ts';
 import { serveStaticFiles } from './static-files.ts';
 
 export interface ConsoleOptions {
@@ -48,8 +56,13 @@ export interface Console {
 }
 
 const pollMilliseconds = 1_000;
-/** The limit for receiving a request. */
-const requestMilliseconds = 15_000;
+/** The limit for receiving the headers of a request, which is also that of a request without a body. */
+const headersMilliseconds = 15_000;
+/** The limit for receiving a request: a file of 20 MB over a line of 3 Mbit/s. */
+const requestMilliseconds = 60_000;
+/** The time between two looks for idle connections of a console that stops, and the limit for those with requests. */
+const idleMilliseconds = 50;
+const closeMilliseconds = 5_000;
 /** The time between two health checks; a publish brings one forward. */
 const healthMilliseconds = 10_000;
 
@@ -60,7 +73,7 @@ const nobody: ConsoleUser = { name: 'console', role: 'viewer' };
  * The most requested pages, which are rendered for each role as soon as a snapshot is published. A live page is not
  * cached, but its statements warm up the snapshot and the delivery counts.
  */
-const renderedAhead = new Set(['/', '/offers', '/sites', '/postbacks']);
+const pagesAhead = [overviewPage, offersPage, sitesPage, postbacksPage];
 
 export async function createConsole({
   data,
@@ -80,12 +93,14 @@ export async function createConsole({
     routerOptions: { maxParamLength: 2_000 },
     ...(tls && { https: readTls(tls) }),
   }) as FastifyInstance;
+  server.server.headersTimeout = headersMilliseconds;
   const snapshots = new ConsoleSnapshots(data, log);
   const health = new HealthMonitor(data, settings, log);
   const deliveries = new LiveDeliveries(data, settings);
   const users = new UserRegistry(data.consoleUsersFile, log);
   const renderer = new PageRenderer();
   const jobs = await ActionJobs.open({ data, logger: log, launcher, now });
+  const inspections = await FileInspections.open(data, launcher);
   let version = '';
 
   const renderDocument = (
@@ -100,6 +115,8 @@ export async function createConsole({
     return document(title, body, version, frame);
   };
   const renderPage = (title: string, body: Html) => renderDocument(title, body);
+  const renderForm = ({ title, path }: FormPage, { user }: FastifyRequest, body: Html) =>
+    renderDocument(title, body, user, path, snapshots.current);
   const access = await addAccess(server, { settings, users, renderPage, now });
   version = serveStaticFiles(server);
 
@@ -111,11 +128,18 @@ export async function createConsole({
   addActionRoutes(server, jobs, (request, { title, body }) =>
     renderDocument(title, body, request.user, '/actions', snapshots.current),
   );
-  for (const page of consolePages) server.get(page.path, async (request, reply) => sendPage(page, request, reply));
+  for (const page of consolePages)
+    server.get(page.path, async (request, reply) =>
+      'body' in page
+        ? sendHtml(reply, 200, renderForm(page, request, page.body(request.user ?? nobody)))
+        : sendPage(page, request, reply),
+    );
   server.setNotFoundHandler((request, reply) => {
     sendError(request, reply, new ConsoleError(404, 'There is no such page.'));
   });
   server.setErrorHandler((error, request, reply) => sendError(request, reply, error as Error));
+  // A scope of its own takes over the handler of errors that is there.
+  await server.register(tryFileRoute(inspections, (request, body) => renderForm(tryFilePage, request, body)));
 
   async function sendPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     // No name has a NUL, and neither files nor processes take one.
@@ -175,7 +199,7 @@ export async function createConsole({
   async function renderAhead(): Promise<void> {
     const snapshot = snapshots.current;
     if (snapshot === undefined) return;
-    for (const page of consolePages.filter(({ path }) => renderedAhead.has(path)))
+    for (const page of pagesAhead)
       for (const role of page.live === true ? [nobody.role] : roles)
         await renderer
           .render(page, pageRequest(snapshot, new Address(page.path), { ...nobody, role }))
@@ -201,12 +225,26 @@ export async function createConsole({
     },
     async close() {
       stopPolling();
+      const inspected = inspections.stop();
       await jobs.stop();
-      await server.close();
+      await closeServer(server);
+      await inspected;
       await polling?.catch(() => undefined);
       snapshots.close();
     },
   };
+}
+
+/** Ends connections as soon as they are idle, and all after the limit: a browser keeps its own open for a minute. */
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => server.server.closeIdleConnections(), idleMilliseconds);
+  const overdue = setTimeout(() => server.server.closeAllConnections(), closeMilliseconds);
+  try {
+    await server.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(overdue);
+  }
 }
 
 function noSnapshot(id: string | undefined): ConsoleError {

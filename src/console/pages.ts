@@ -15,15 +15,16 @@ import { postbacksPage } from './pages/operations/postbacks.ts';
 import { runPage } from './pages/operations/run.ts';
 import { runsPage } from './pages/operations/runs.ts';
 import { sourcesPage } from './pages/operations/sources.ts';
+import { tryFilePage } from './pages/operations/try-file.ts';
 import { figurePage, figuresPage } from './pages/reference/figures.ts';
 import { searchPage } from './pages/reference/search.ts';
 import { compareSnapshotsPage, snapshotDiffPage } from './pages/reference/snapshot-diff.ts';
 import { snapshotsPage } from './pages/reference/snapshots.ts';
 import { tablePage, tablesPage } from './pages/reference/tables.ts';
-import type { Page } from './page/page.ts';
+import type { FormPage, Page } from './page/page.ts';
 
 /** All pages; the navigation has its pages in this order. */
-export const consolePages: readonly Page[] = [
+export const consolePages: readonly (Page | FormPage)[] = [
   overviewPage,
   offersPage,
   offerPage,
@@ -38,6 +39,7 @@ export const consolePages: readonly Page[] = [
   runPage,
   filesPage,
   filePage,
+  tryFilePage,
   daysPage,
   sourcesPage,
   jobsPage,

@@ -65,6 +65,12 @@ export interface Page {
   show(request: PageRequest): PageContent | PageRedirect | Promise<PageContent | PageRedirect>;
 }
 
+/** A page that shows nothing of a snapshot: it is there before the first one is published. */
+export interface FormPage extends Pick<Page, 'path' | 'navigation'> {
+  title: string;
+  body(user: Pick<ConsoleUser, 'role'>): Html;
+}
+
 /** The rows that an address asks for by `from_row`. Throws where that is no number. */
 export function partOf(address: Address): PageRequest['part'] {
   if (address.get('csv') !== undefined) return { first: 0, rows: rowsPerFile };

@@ -27,6 +27,15 @@ if (news !== null && shown !== '' && current) setInterval(() => void checkForSna
 const job = document.querySelector('[data-job="running"]');
 if (job !== null) setTimeout(() => location.reload(), 2000);
 
+// The answer to a larger file would come after all of it was sent.
+addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset.maxBytes === undefined) return;
+  const max = Number(target.dataset.maxBytes);
+  const isTooLarge = [...(target.files ?? [])].some(({ size }) => size > max);
+  target.setCustomValidity(isTooLarge ? `The file is larger than ${max / 1e6} MB: use offerline inspect` : '');
+  target.reportValidity();
+});
+
 addEventListener('keydown', (event) => {
   const search = document.querySelector('header input[type=search]');
   const at = /** @type {Element} */ (event.target);

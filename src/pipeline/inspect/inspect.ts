@@ -11,8 +11,9 @@ import { fileMappingSchema, mappingForFile, type FileMapping } from '../../kit/i
 import { scalarText } from '../../kit/intake/mapping/places.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
+import type { Inspection, SeenPlace } from './inspection.ts';
 import { proposeMapping, type Proposal } from './propose-mapping.ts';
-import { TrialReading, type TriedRecords } from './trial-reading.ts';
+import { TrialReading } from './trial-reading.ts';
 
 export interface InspectRequest {
   file: string;
@@ -23,32 +24,6 @@ export interface InspectRequest {
   /** Records that are read as they would be. */
   rows?: number | undefined;
   stop?: AbortSignal | undefined;
-}
-
-/** A column, or a place in a nested record. */
-export interface SeenPlace {
-  place: string;
-  /** Share of the records that have a value there. */
-  filled: number;
-  examples: string[];
-}
-
-export interface Inspection extends TriedRecords {
-  file: string;
-  bytes: number;
-  format: string;
-  /** Why landing would quarantine it as it is; null where it can be read. */
-  problem: { reason: string; detail: string } | null;
-  kind: LandingKind | null;
-  records: number;
-  places: SeenPlace[];
-  /** `configured`: of `offerline.json`; `proposed`; `none`: its records are ours. */
-  mapping_is: 'configured' | 'proposed' | 'none' | 'unknown';
-  /** What is proposed, as `offerline.json` would have it under `files`. */
-  written: Record<string, unknown> | null;
-  seen: Record<string, string>;
-  missing: string[];
-  doubts: string[];
 }
 
 const defaultRows = 100;
@@ -79,8 +54,9 @@ export async function inspectFile(
       configured,
       score: configured === undefined ? headerScore(as) : undefined,
     });
-    const inspection = { ...nothingKnown(request.file, file.bytes), format: foreign.format, kind: as ?? null };
-    if ('problem' in foreign) return { ...inspection, problem: foreign.problem };
+    const nothing = { ...nothingKnown(request.file, file.bytes), kind: as ?? null };
+    if ('problem' in foreign) return { ...nothing, problem: foreign.problem };
+    const inspection = { ...nothing, format: foreign.format };
     const records = foreign.records.flatMap(({ raw }) => objectOf(raw));
     if (records.length === 0 && foreign.count > 0)
       return { ...inspection, records: foreign.count, doubts: [noColumns] };

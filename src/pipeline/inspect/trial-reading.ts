@@ -26,18 +26,8 @@ import { rawOfLine } from '../landing/lines/mapped-line.ts';
 import { recordNamesOf } from '../landing/lines/record-names.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
 import { numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
+import type { TriedRecords } from './inspection.ts';
 import { rejectCure } from './reject-cure.ts';
-
-/** What would become of the first records of a file. */
-export interface TriedRecords {
-  tried: number;
-  /** The first of them as they would be. */
-  rows: object[];
-  /** Records that a mapping passes over. */
-  passed_over: number;
-  /** By reason, with the first of its rows and what helps. */
-  rejects: { reason: string; rows: number; line: number; raw: string; cure: string }[];
-}
 
 /** Records of a file under the names that they have there. */
 interface ReadRecords {
@@ -84,7 +74,7 @@ export class TrialReading {
     file: LandingFile,
     format: FileMapping['format'],
     { rows, configured, score }: TrialOptions,
-  ): Promise<ReadRecords | { format: string; problem: FileProblem }> {
+  ): Promise<ReadRecords | { problem: FileProblem }> {
     const scratchPath = join(this.#scratch, 'read');
     // A mapping without a field finds all records, as they are written there.
     const all = { match: '', kind: file.kind, format, rows: undefined, fields: { fields: {}, events: undefined } };
@@ -93,7 +83,7 @@ export class TrialReading {
     const limits = { ...noLimits, maxUnpackedBytes };
     const check = await checkFile(file, { scratchPath, limits, mapping: by, score, stop: this.#stop });
     if (check.unreadable !== undefined) throw new UsageError(`${file.path} cannot be opened (${check.unreadable})`);
-    if (check.problem !== undefined) return { format: check.format, problem: check.problem };
+    if (check.problem !== undefined) return { problem: check.problem };
     const mapper = configured && new LineMapper({ mapping: configured, rates: this.#settings.rates });
     try {
       const read = await withDuckDB(inMemory, { threads: '1' }, (connection) =>
@@ -120,7 +110,7 @@ export class TrialReading {
         : { ...found, mapped: { records: mapped, passedOver: mapper.facts.passedOver } };
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
-      return { format: check.format, problem: { reason: error.reason, detail: error.message } };
+      return { problem: { reason: error.reason, detail: error.message } };
     }
   }
   /** Reads a file's first records as they would be read; without a mapping they are ours. */

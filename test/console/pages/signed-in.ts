@@ -20,8 +20,14 @@ export interface Shown {
 export type Look = (path: string, headers?: Record<string, string>) => Promise<Shown>;
 
 export interface OpenConsole {
+  /** Such as `http://127.0.0.1:40123`. */
+  address: string;
+  /** Adds a user and signs in; returns the cookie. */
+  signIn(role: Role, name?: string): Promise<string>;
   /** Adds a user and signs in. */
   as(role: Role, name?: string): Promise<Look>;
+  /** Moves the clock on, so that no rate limit is reached. */
+  pass(milliseconds: number): void;
   close(): Promise<void>;
 }
 
@@ -37,27 +43,39 @@ export async function consoleOver(data: DataDirectory): Promise<OpenConsole> {
     repeat: () => () => undefined,
   });
   const address = await running.listen({ host: '127.0.0.1', port: 0 });
+  const signIn: OpenConsole['signIn'] = async (role, name = `a-${role}`) => {
+    const token = await addUser(data.consoleUsersFile, { name, role });
+    const signedIn = await fetch(`${address}/sign-in`, {
+      method: 'POST',
+      headers: { origin: address },
+      body: new URLSearchParams({ token }),
+      redirect: 'manual',
+    });
+    return signedIn.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ');
+  };
   return {
+    address,
+    signIn,
+    pass: (milliseconds) => void (now += milliseconds),
     close: () => running.close(),
-    async as(role, name = `a-${role}`) {
-      const token = await addUser(data.consoleUsersFile, { name, role });
-      const signedIn = await fetch(`${address}/sign-in`, {
-        method: 'POST',
-        headers: { origin: address },
-        body: new URLSearchParams({ token }),
-        redirect: 'manual',
-      });
-      const cookie = signedIn.headers.getSetCookie().map((each) => each.split(';')[0]);
+    async as(role, name) {
+      const cookie = await signIn(role, name);
       return async (path, own = {}) => {
         now += 1000;
-        const sent = { ...own, cookie: cookie.join('; ') };
-        const answer = await fetch(`${address}${path}`, { headers: sent, redirect: 'manual' });
-        const { status, headers } = answer;
-        const markup = await answer.text();
-        return { status, markup, text: textOf(markup), location: headers.get('location'), headers };
+        return shownOf(await fetch(`${address}${path}`, { headers: { ...own, cookie }, redirect: 'manual' }));
       };
     },
   };
+}
+
+/** An answer with its body. */
+export async function shownOf(answer: Response): Promise<Shown> {
+  const { status, headers } = answer;
+  const markup = await answer.text();
+  return { status, markup, text: textOf(markup), location: headers.get('location'), headers };
 }
 
 function textOf(markup: string): string {

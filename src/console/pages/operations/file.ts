@@ -67,6 +67,8 @@ export const filePage: Page = {
       parts: [
         factsOf(file),
         file.status === 'held' && held(request, file),
+        (file.status === 'quarantined' || file.rejected > 0) &&
+          html`<p><a href="/try-file">Try a file</a> shows what helps against each reason, and a mapping for it.</p>`,
         dataTable<LandingFileRow>({
           name: 'counts',
           caption: 'Rows = accepted + duplicates + rejected',

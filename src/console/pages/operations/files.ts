@@ -66,6 +66,10 @@ export const filesPage: Page = {
           empty: html`No file was read yet: put logs and catalogs into <code>landing</code>, then run
             <code>offerline run refresh</code>.`,
         }),
+        html`<p>
+          Columns of their own, or many rejected rows? <a href="/try-file">Try a file</a> shows how landing reads one,
+          with a mapping for it.
+        </p>`,
         filterForm(address, [
           { name: 'path', title: 'Part of the path' },
           { name: 'kind', title: 'Kind', choices: ['offers', 'clicks', 'conversions'] },
