@@ -37,4 +37,25 @@ describe.each([
       expect(width, path).toBeLessThanOrEqual(context.viewport.width);
     }
   });
+
+  it('nor on the answer to a file', async () => {
+    const { visit, page, complaints } = await openConsole(await randomNetwork(7), { context });
+    expect(await visit('/try-file')).toBe(200);
+    const buffer = Buffer.from(
+      'Transaction ID;Click ID;Status;Datetime;Payout\nt-1;c-1;approved;17/11/2026 10:00:00;1,50\nTotal;;;;1,50\n',
+    );
+    await page.setInputFiles('input[type=file]', { name: 'list.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByRole('heading', { name: 'A mapping for it' }).waitFor();
+    await page.getByText('What a file does not say itself').click();
+    expect(await findings(page)).toEqual([]);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(context.viewport.width);
+    const large = { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.alloc(20_000_001) };
+    await page.setInputFiles('input[type=file]', large);
+    expect(
+      await page.locator('input[type=file]').evaluate((input: HTMLInputElement) => input.validationMessage),
+    ).toContain('larger than 20 MB');
+    expect(complaints).toEqual([]);
+  });
 });

@@ -55,7 +55,7 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
     .filter((choice) => !choice.some((name) => name in proposal.fields))
     .map((choice) => choice.join(' or '));
   if (kind === 'clicks' && 'external_id' in proposal.fields && !('offer_id' in proposal.fields))
-    proposal.missing.push('source, whose ids external_id are: {"value": "its name"}');
+    proposal.missing.push('source');
   return proposal;
 }
 

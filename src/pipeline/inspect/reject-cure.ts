@@ -1,5 +1,5 @@
 const otherWords = '"words" says what each of its words means';
-const ownPattern = 'write its pattern as "time", such as "%d.%m.%Y %H:%M:%S"';
+const ownPattern = 'a mapping reads it by its pattern, as in "time": "%d.%m.%Y %H:%M:%S"';
 const amount =
   '"number" says what is its decimal point, what separates thousands, which signs to strip, whether to "round" or to "drop" a minus';
 
@@ -21,6 +21,11 @@ const cures: Readonly<Record<string, string>> = {
   bad_kind: `it is none of credit, reject and chargeback, nor pending of a list of states: ${otherWords}, and null passes a row over`,
   missing_kind:
     'map kind, {"value": "credit"} where all rows are credits, or status where rows say how conversions stand',
+  missing_source:
+    'external_id is an id of a source: map source, {"value": "its folder in landing/offers"} where all rows are of one',
+  missing_site_key: 'map site_key, or {"value": "the key of the site"} where all rows are of one',
+  missing_click_id:
+    'map click_id to the column that has the id of our click, as our links passed it on; rows that are none, such as totals, "rows" passes over',
   missing_payout: 'map payout, or events where milestones are what is paid',
   bad_status: `it is neither active nor paused: ${otherWords}`,
   bad_countries: `none of its countries is known by code or name: ${otherWords}, and "split" what separates them`,
@@ -45,4 +50,14 @@ export function rejectCure(reason: string): string {
   if (fault === 'bad')
     return `${field} is no value of ours: map another column to it; rows that are none, such as totals, "rows" passes over`;
   return 'the row is not as landing reads it: the sender has to correct it';
+}
+
+/**
+ * Returns what an operator can do where no column looks like a required field, as half a sentence.
+ *
+ * @param choice Names of fields of which one is required: `kind or status`.
+ */
+export function missingCure(choice: string): string {
+  const [field = ''] = choice.split(' or ');
+  return rejectCure(field === 'offer_id' ? 'missing_offer' : `missing_${field}`);
 }

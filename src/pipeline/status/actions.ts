@@ -1,5 +1,6 @@
 import { counted } from '../../kit/text/counted.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { rejectCure } from '../inspect/reject-cure.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { describeSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleAdvice, scheduleTrouble } from '../doctor/examine-schedule.ts';
@@ -144,7 +145,7 @@ function fileActions({
   const [mostRejected] = rejects_of_last_day;
   if (mostRejected !== undefined)
     actions.push({
-      what: `${counted(rejected_rows_of_last_day, 'row')} of the last 24 hours rejected, most for ${mostRejected.reason}: ask their sender to correct them`,
+      what: `${counted(rejected_rows_of_last_day, 'row')} of the last 24 hours rejected, most for ${mostRejected.reason}: ${rejectCure(mostRejected.reason)}`,
       command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     });
   return actions;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -155,6 +156,38 @@ it('publishers and affiliates are known as sites', async () => {
     const found = await inspected(`Click ID,Offer ID,${name},Sub1,Click time\nc,7,p,u,2026-11-18T10:00:00Z\n`);
     expect(found.written).toMatchObject({ fields: { site_key: name } });
   }
+});
+
+describe('the example of data/README.md', () => {
+  const page = readFileSync(new URL('../../../data/README.md', import.meta.url), 'utf8');
+  const section = page.slice(page.indexOf('## A file of your own'), page.indexOf('## What may land'));
+  const [csv = '', settings = ''] = ['csv', 'json'].map(
+    (language) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(section)?.[1] ?? '',
+  );
+  const name = 'landing/conversions/partner/october.csv';
+
+  it('is proposed but for what a person has to decide', async () => {
+    const found = await inspected(csv, { name });
+    expect(found).toMatchObject({ kind: 'conversions', records: 3, missing: ['kind or status'] });
+    expect(Object.keys(found.written?.['fields'] as object)).toEqual(
+      expect.arrayContaining(['conversion_id', 'click_id', 'occurred_at', 'payout']),
+    );
+    expect(found.doubts.join()).toMatch(/click_id could be .*"External ID".*its times have no offset/);
+  });
+
+  it('is read by the mapping that it shows', async () => {
+    const data = await newData();
+    await writeFile(data.settingsFile, settings);
+    expect(await inspected(csv, { name }, data)).toMatchObject({
+      mapping_is: 'configured',
+      passed_over: 1,
+      rejects: [],
+      rows: [
+        { click_id: 'cq-1001', kind: 'credit', occurred_at: '2026-11-16T08:40:02Z', payout: '1.350000' },
+        { click_id: 'cq-1005', kind: 'reject', payout: '1093.500000' },
+      ],
+    });
+  });
 });
 
 describe('a list of states', () => {

@@ -8,6 +8,7 @@ import { visibleText } from '../../../kit/text/visible-text.ts';
 import { landingKinds, type LandingKind } from '../../../kit/vocabulary/values.ts';
 import { inspectFile } from '../../../pipeline/inspect/inspect.ts';
 import type { Inspection } from '../../../pipeline/inspect/inspection.ts';
+import { missingCure } from '../../../pipeline/inspect/reject-cure.ts';
 import { writeMapping } from '../../../pipeline/inspect/write-mapping.ts';
 import { addCommand, existingData, printAnswer, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -84,9 +85,10 @@ function proposed(
         ? 'nothing is written: offerline.json has a mapping for this file already'
         : 'nothing is written: the file needs no mapping',
     );
-  if (missing.length > 0)
+  const [first] = missing;
+  if (first !== undefined)
     throw new UsageError(
-      `nothing is written: no column looks like ${missing.join(', nor like ')}. Write the mapping by hand, with these named: ${JSON.stringify(written)}`,
+      `nothing is written: no column looks like ${missing.join(', nor like ')}. Copy the mapping that \`offerline inspect\` shows without --write into "files" of offerline.json and complete it there: ${missingCure(first)}`,
     );
   if (String(written['match']).includes('NAME'))
     throw new UsageError(
@@ -108,7 +110,10 @@ function describe(inspection: Inspection, isWritten: boolean): string {
     filled: `${Math.floor(filled * 100)}%`,
     examples: examples.join(' | '),
   }));
-  const notes = [...missing.map((field) => `missing: ${field}`), ...doubts.map((doubt) => `look at this: ${doubt}`)];
+  const notes = [
+    ...missing.map((field) => `missing: ${field}: ${missingCure(field)}`),
+    ...doubts.map((doubt) => `look at this: ${doubt}`),
+  ];
   return [
     ...head,
     ...(columns.length === 0 ? [] : ['', textTable(columns)]),

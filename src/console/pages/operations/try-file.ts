@@ -2,6 +2,7 @@ import { landingKinds } from '../../../kit/vocabulary/values.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import type { QueryRow } from '../../../kit/duckdb/dialect/rows.ts';
 import type { Inspection, SeenPlace } from '../../../pipeline/inspect/inspection.ts';
+import { missingCure } from '../../../pipeline/inspect/reject-cure.ts';
 import { Address } from '../../html/address.ts';
 import { html, nothing, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
@@ -61,7 +62,11 @@ export function inspectedBody(user: { role: string }, { name, choices, inspectio
       ['Read as', kind ?? 'not known: choose below what its records are'],
     ])}
     ${problem !== null && problemText(problem)}
-    ${list('Missing', 'Landing rejects every record without these', missing)}
+    ${list(
+      'Missing',
+      'Landing rejects every record without these',
+      missing.map((field) => `${field}: ${missingCure(field)}`),
+    )}
     ${list('Look at this', 'What the file does not say, or says in two ways', doubts)}
     ${mappingText(inspection)}
     ${list(
