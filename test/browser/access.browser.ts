@@ -38,7 +38,7 @@ describe.each([
     }
   });
 
-  it('nor on the answer to a file', async () => {
+  it('axe finds nothing on the answer to a file, and it is no wider than the window', async () => {
     const { visit, page, complaints } = await openConsole(await randomNetwork(7), { context });
     expect(await visit('/try-file')).toBe(200);
     const buffer = Buffer.from(

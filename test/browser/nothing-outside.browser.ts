@@ -34,4 +34,10 @@ it('no page lacks anything where scripts are off', async () => {
     expect(plain, path).toBe(scripted);
     await page.waitForTimeout(2 * pause);
   }
+  await page.goto(`${address}/try-file`);
+  const buffer = Buffer.from('click_id;site_key\nc-1;wall\n');
+  await page.setInputFiles('input[type=file]', { name: 'a.csv', mimeType: 'text/csv', buffer });
+  await page.getByLabel('Its records are').selectOption('clicks');
+  await page.getByRole('button', { name: 'Try it' }).click();
+  await page.getByRole('heading', { name: 'Columns of the file' }).waitFor();
 });

@@ -64,6 +64,13 @@ try {
     await page.screenshot({ path: join(folder, `${name}.png`) });
     process.stderr.write(`${name}.png: ${path}\n`);
   }
+  await page.goto(`${address}/try-file`);
+  const list = '../../data/exports/tune-conversions/conversions.csv';
+  await page.setInputFiles('input[type=file]', fileURLToPath(new URL(list, import.meta.url)));
+  await page.getByRole('button', { name: 'Try it' }).click();
+  await page.getByRole('heading', { name: 'A mapping for it' }).waitFor();
+  await page.screenshot({ path: join(folder, 'try-file.png') });
+  process.stderr.write('try-file.png: /try-file\n');
   await console.close();
 } finally {
   await browser.close();
