@@ -46,7 +46,7 @@ const ndjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(
 /** Rows of values, with what each becomes: a value, or after `!` the reason for which the row is rejected. */
 type Spellings = readonly (readonly [text: string | number, becomes: string])[];
 
-const outcomes = (folder: string, spellings: Spellings, firstRow: number): Pick<Landed, 'accepted' | 'rejected'> => ({
+const spelled = (folder: string, spellings: Spellings, firstRow: number): Pick<Landed, 'accepted' | 'rejected'> => ({
   accepted: Object.fromEntries(
     spellings.flatMap(([, becomes], at) => (becomes.startsWith('!') ? [] : [[`${folder}-${at + 1}`, becomes]])),
   ),
@@ -122,7 +122,7 @@ const files: Landed[] = [
     ending: 'csv',
     content: table([header, ...times.map(([text], at) => [`times-${at + 1}`, '17', 'wall', 'u', String(text)])]),
     column: 'clicked_at',
-    ...outcomes('times', times, 2),
+    ...spelled('times', times, 2),
   },
   {
     what: 'times since the epoch as numbers of JSON',
@@ -131,7 +131,7 @@ const files: Landed[] = [
     ending: 'ndjson',
     content: ndjson(numbersOfTimes.map(([text], at) => click(`epochs-${at + 1}`, { clicked_at: text }))),
     column: 'clicked_at',
-    ...outcomes('epochs', numbersOfTimes, 1),
+    ...spelled('epochs', numbersOfTimes, 1),
   },
   {
     what: 'seconds with a fraction, by a mapping',
@@ -216,7 +216,7 @@ const files: Landed[] = [
       ending,
       content: ending === 'csv' ? table([conversionHeader, ...rows]) : ndjson(records),
       column: 'payout',
-      ...outcomes(folder, amounts, ending === 'csv' ? 2 : 1),
+      ...spelled(folder, amounts, ending === 'csv' ? 2 : 1),
     };
   }),
   {
