@@ -268,18 +268,18 @@ describe('a small file that unpacks to very much', () => {
 
 it('a console that ends while it reads a file leaves nothing behind', async () => {
   const own = await temporaryData();
-  const closing = await consoleOver(own.data);
-  const signedIn = await closing.signIn('operator');
+  const ending = await consoleOver(own.data);
+  const signedIn = await ending.signIn('operator');
   const form = new FormData();
   form.set('file', new Blob([conversions]), 'a.csv');
   const headers = { cookie: signedIn, 'sec-fetch-site': 'same-origin' };
-  const answer = fetch(`${closing.address}/try-file`, { method: 'POST', headers, body: form }).then(
+  const answer = fetch(`${ending.address}/try-file`, { method: 'POST', headers, body: form }).then(
     ({ status }) => status,
     () => 'gone',
   );
   const left = () => readdir(join(own.data.console, 'uploads')).catch(() => []);
   await expect.poll(left).toHaveLength(1);
-  await closing.close();
+  await ending.close();
   expect([503, 'gone']).toContain(await answer);
   expect(await left()).toEqual([]);
   await own.remove();
