@@ -4,7 +4,7 @@ import type { Stream } from './connectors/declaration.ts';
 import { membersOf } from '../kit/intake/mapping/places.ts';
 import { FetchError } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
-import { firstPage, numberAt, Pages } from './next-page.ts';
+import { firstPage, isEndUnstated, numberAt, Pages } from './next-page.ts';
 
 /** The list changed between its pages; another try may succeed. */
 export class MovedError extends FetchError {}
@@ -46,7 +46,8 @@ interface PagesReading<Item extends ListItem> {
 
 /**
  * Reads all pages of a list and returns the number of pages and of records. Succeeds only for a complete list: every
- * page has new records, and their number is the total that the first and the last page state. Throws `MovedError` where
+ * page has new records, and their number is the total that the first and the last page state. Where no answer says which
+ * page is the last, it is the one before an empty page or a page without new records. Throws `MovedError` where
  * the list changed meanwhile, `FetchError` where its paging makes no sense.
  */
 export async function fetchAllPages<Item extends ListItem>(
@@ -72,15 +73,16 @@ export async function fetchAllPages<Item extends ListItem>(
     if (found.length > 0) {
       const digest = hash('sha256', pageIds.toSorted().join('\n'));
       if (seenPages.has(digest))
-        throw new FetchError(
-          `page ${pages} repeats an earlier one: the server ignores the ${stream.paging.kind === 'cursor' ? 'cursor' : "page's number"}`,
-        );
+        throw new FetchError(`page ${pages} repeats an earlier one: ${repeatCure(stream.paging.kind)}`);
       seenPages.add(digest);
     }
     const before = ids.size;
     for (const id of pageIds) ids.add(id);
-    if (found.length > 0 && ids.size === before && pages > 1) throw new MovedError(`page ${pages} has no new record`);
     reading.take(found, pages);
+    if (found.length > 0 && ids.size === before && pages > 1) {
+      if (isEndUnstated(stream, answer, total)) break;
+      throw new MovedError(`page ${pages} has no new record`);
+    }
     const next = following.after(answer, { asked, found: found.length, records, total });
     if (next === undefined) break;
     if (pages >= maxPages) throw new FetchError(`the list has more than ${maxPages} pages`);
@@ -93,6 +95,11 @@ export async function fetchAllPages<Item extends ListItem>(
   if (total !== undefined && ids.size !== total)
     throw new MovedError(`the list states ${total} records, and ${ids.size} came`);
   return { pages, records: ids.size };
+}
+
+function repeatCure(kind: Stream['paging']['kind']): string {
+  if (kind === 'cursor') return 'the server ignores the cursor';
+  return `the server ignores the ${kind === 'row' ? "row's" : "page's"} number; where the list has one page, leave "paging" out`;
 }
 
 /**

@@ -63,11 +63,11 @@ export function firstPage({ paging }: Stream): PageAddress {
 function nextNumber(
   paging: Exclude<Stream['paging'], CursorPaging>,
   answer: JsonValue,
-  { asked: { page, size }, found, records, total }: Progress,
+  { asked: { page }, found, records, total }: Progress,
 ): number | undefined {
   if (paging.kind === 'single' || found === 0) return undefined;
   if (total !== undefined && records >= total) return undefined;
-  // A server may send fewer rows than requested: only an empty page is the end.
+  // A server may send fewer records than requested: a page that is not full is no end.
   if (paging.kind === 'row') return page + found;
   if (total !== undefined) return page + 1;
   const more = moreOf(paging.more, answer);
@@ -76,8 +76,16 @@ function nextNumber(
   if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
   const next = numberAt(answer, paging.next);
   if (next !== undefined) return next > page ? next : undefined;
-  // By number a page that is not full is the last; some servers state the size of a full page.
-  return found < (numberAt(answer, paging.size_given) ?? size) ? undefined : page + 1;
+  return page + 1;
+}
+
+/**
+ * True where nothing in an answer says whether its page is the last: then pages are asked for until one has nothing new.
+ */
+export function isEndUnstated({ paging }: Stream, answer: JsonValue, total: number | undefined): boolean {
+  if (total !== undefined || paging.kind === 'single' || paging.kind === 'cursor') return false;
+  if (paging.kind === 'row') return true;
+  return (moreOf(paging.more, answer) ?? numberAt(answer, paging.pages) ?? numberAt(answer, paging.next)) === undefined;
 }
 
 function moreOf(place: string | undefined, answer: JsonValue): boolean | undefined {

@@ -14,7 +14,7 @@ const conversions = {
   path: '/actions',
   query: { since: '{from}', until: '{to}', page: '{page}' },
   records: 'actions',
-  paging: { kind: 'page', size: 100 },
+  paging: { kind: 'page', size: 100, pages: 'pages' },
   date_format: '%Y-%m-%dT%H:%M:%SZ',
   rows: { at: 'test', not: 1 },
   fields: {
@@ -65,6 +65,7 @@ describe('conversions of a network that sources.json declares', () => {
   it('become lines of a log, with the others counted by reason', async () => {
     const url = await serve(() =>
       JSON.stringify({
+        pages: 1,
         actions: [
           action(1, { goal: 'lvl5', cur: 'eur' }),
           action(2, { state: 'NO', why: 'fraud', seen: '19.11.2026 10:00' }),
@@ -132,7 +133,7 @@ describe('conversions of a network that sources.json declares', () => {
       const [since, until] = [searchParams.get('since') ?? '', searchParams.get('until') ?? ''];
       asked.push(`${since} ${until}`);
       const within = listed.filter(({ at }) => at >= seconds(since) && at <= seconds(until));
-      return JSON.stringify({ actions: within });
+      return JSON.stringify({ pages: 1, actions: within });
     });
     const entry = entryOf(url, { reversal_days: 40 });
     await writeFile(landing.data.sourcesFile, JSON.stringify({ sources: [entry] }), { mode: 0o600 });
@@ -163,7 +164,7 @@ describe('conversions of a network that sources.json declares', () => {
     let requests = 0;
     const url = await serve(() => {
       requests++;
-      return JSON.stringify({ actions: [action(1)] });
+      return JSON.stringify({ pages: 1, actions: [action(1)] });
     });
     const data = await dataWith(entryOf(url, { conversions: { ...conversions, query: {} } }));
     expect(await pullAt(data, '2026-11-20T12:00:00Z')).toMatchObject([{ status: 'done', conversions: 1 }]);
@@ -172,7 +173,9 @@ describe('conversions of a network that sources.json declares', () => {
 
   it('are checked with one page beside the offers', async () => {
     const url = await serve(({ pathname }) =>
-      pathname === '/actions' ? JSON.stringify({ actions: [action(1), action(2, { state: 'x' })] }) : '[{"id": 1}]',
+      pathname === '/actions'
+        ? JSON.stringify({ pages: 1, actions: [action(1), action(2, { state: 'x' })] })
+        : '[{"id": 1}]',
     );
     const data = await dataWith(entryOf(url, { offers: { fields: { external_id: 'id' } } }));
     const first = expect.stringContaining('"clickId":"c1"') as string;

@@ -5,17 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkSources } from '../../pipelines/check-sources.ts';
 import { pullSources } from '../../pipelines/pull.ts';
-import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
-import { dataWith, serve, terminal } from '../support/declared-network.ts';
-
-async function exported(data: DataDirectory, source: string): Promise<unknown[]> {
-  const folder = join(data.landing, 'offers', source);
-  const [file = ''] = await readdir(folder);
-  const lines = (await readFile(join(folder, file), 'utf8')).trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as unknown);
-}
+import { dataWith, exported, serve, terminal } from '../support/declared-network.ts';
 
 describe('a network that sources.json declares', () => {
   it('is pulled by pages of JSON', async () => {

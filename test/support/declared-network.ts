@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { pullSources } from '../../pipelines/pull.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
@@ -28,4 +30,19 @@ export async function dataWith(...sources: object[]): Promise<DataDirectory> {
   onTestFinished(remove);
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
   return data;
+}
+
+/** The offers of a source's only export. */
+export async function exported(data: DataDirectory, source: string): Promise<unknown[]> {
+  const folder = join(data.landing, 'offers', source);
+  const [file = ''] = await readdir(folder);
+  const lines = (await readFile(join(folder, file), 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+/** Pulls a source `mine`, and returns the result, and the offers of its export where it was pulled. */
+export async function pullMine(source: object) {
+  const data = await dataWith({ source: 'mine', ...source });
+  const [pulled] = await pullSources({ data, terminal });
+  return { pulled, offers: pulled?.file == null ? [] : await exported(data, 'mine') };
 }

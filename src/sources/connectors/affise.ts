@@ -12,13 +12,7 @@ import { targetCountries } from '../../kit/vocabulary/targeting.ts';
 /** Settings of both lists. */
 const everyList = {
   headers: { 'API-Key': '{api_key}' },
-  paging: {
-    kind: 'page',
-    size: 500,
-    total: 'pagination.total_count',
-    next: 'pagination.next_page',
-    size_given: 'pagination.per_page',
-  },
+  paging: { kind: 'page', size: 500, total: 'pagination.total_count', next: 'pagination.next_page' },
   success: [{ at: 'status', is: ['1'] }],
   errors: [{ at: 'message', contains: 'too many', do: 'wait', seconds: 10 }],
   budget: { requests: 2, seconds: 1 },

@@ -34,7 +34,12 @@ const errorRule = z.strictObject({
 
 const first = z.int().min(0).max(1).default(1).describe('Number of the first page, or of the first row');
 const pages = {
-  size: z.int().min(1).max(100_000).default(500).describe('Records on a full page'),
+  size: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(500)
+    .describe('Records that a page is asked to have; the network may send fewer'),
   total: optionalPlace('Number of all records'),
 };
 const next = optionalPlace(
@@ -50,7 +55,6 @@ const paging = z.discriminatedUnion('kind', [
     pages: optionalPlace('Number of pages'),
     next,
     more,
-    size_given: optionalPlace('Records on a full page, as the network sets it'),
   }),
   z.strictObject({ kind: z.literal('row'), first, ...pages }),
   z.strictObject({

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { pullMine, serve } from '../support/declared-network.ts';
+
+const ids = ['a', 'b', 'c', 'd', 'e'];
+
+/** A network that gives at most two records, whatever is asked for; `answer` makes its page of them. */
+async function cutNetwork(answer: (found: object[], page: number, all: number) => unknown = (found) => found) {
+  const asked: number[] = [];
+  const url = await serve(({ searchParams }) => {
+    const page = Number(searchParams.get('page'));
+    asked.push(page);
+    const found = ids.slice((page - 1) * 2, page * 2).map((id) => ({ id }));
+    return JSON.stringify(answer(found, page, ids.length));
+  });
+  return { url, asked };
+}
+
+const declared = (base_url: string, paging: object) => ({
+  connector: 'http',
+  base_url,
+  offers: {
+    query: { page: '{page}', limit: '{size}' },
+    paging: { kind: 'page', size: 20, ...paging },
+    records: 'items',
+    fields: { external_id: 'id' },
+  },
+});
+const exportedIds = (offers: unknown[]) => offers.map((offer) => (offer as { external_id: unknown }).external_id);
+
+describe('pages that are shorter than asked for', () => {
+  it('are no end where nothing says how many there are: an empty page is', async () => {
+    const { url, asked } = await cutNetwork((items) => ({ items }));
+    const { pulled, offers } = await pullMine(declared(url, {}));
+    expect(pulled).toMatchObject({ status: 'done', pages: 4, records: 5 });
+    expect(exportedIds(offers)).toEqual(ids);
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+
+  it('are no end where the declared places of totals have nothing', async () => {
+    const { url } = await cutNetwork((items) => ({ items, total: null, pages: null, next: null, more: null }));
+    const { pulled } = await pullMine(declared(url, { total: 'total', pages: 'pages', next: 'next', more: 'more' }));
+    expect(pulled).toMatchObject({ status: 'done', pages: 4, records: 5 });
+  });
+
+  it('end at a page of nothing but known records', async () => {
+    const { url } = await cutNetwork((found, page) => ({ items: page === 4 ? [{ id: 'd' }, { id: 'e' }] : found }));
+    const { pulled, offers } = await pullMine(declared(url, {}));
+    expect(pulled).toMatchObject({ status: 'done', pages: 4, records: 5 });
+    expect(exportedIds(offers)).toEqual(ids);
+  });
+
+  it('fail where the server ignores the number', async () => {
+    const url = await serve(() => JSON.stringify({ items: [{ id: 'a' }, { id: 'b' }] }));
+    const { pulled, offers } = await pullMine(declared(url, {}));
+    expect(pulled).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining(
+        "page 2 repeats an earlier one: the server ignores the page's number; where the list has one page, leave",
+      ) as string,
+    });
+    expect(offers).toEqual([]);
+  });
+
+  it('of TUNE are no end, though it leaves its counts out and cuts the limit', async () => {
+    const { url, asked } = await cutNetwork((found, page) => ({
+      response: {
+        status: 1,
+        data: {
+          page,
+          current: found.length,
+          count: null,
+          pageCount: null,
+          data: found.length === 0 ? [] : Object.fromEntries(found.map((offer, at) => [at, { Offer: offer }])),
+        },
+      },
+    }));
+    const { pulled, offers } = await pullMine({
+      connector: 'tune',
+      base_url: url,
+      secrets: { api_key: 'k3y' },
+      pull: ['offers'],
+    });
+    expect(pulled).toMatchObject({ status: 'done', records: 5 });
+    expect(exportedIds(offers)).toEqual(ids);
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+});
