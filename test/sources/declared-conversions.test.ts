@@ -7,7 +7,7 @@ import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../src/kit/files/effects.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
 import { dateFormatMistake, windowValues } from '../../src/sources/http/window-days.ts';
-import { dataWith, serve, terminal } from '../support/declared-network.ts';
+import { clockFrom, dataWith, serve, terminal } from '../support/declared-network.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 
 const conversions = {
@@ -38,9 +38,7 @@ const entryOf = (base_url: string, more: object = {}) => ({
 });
 
 async function pullAt(data: DataDirectory, moment: string) {
-  let now = Date.parse(moment);
-  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
-  return pullSources({ data, terminal }, realEffects, clock);
+  return pullSources({ data, terminal }, realEffects, clockFrom(Date.parse(moment)));
 }
 
 async function lines(data: DataDirectory): Promise<unknown[]> {

@@ -6,8 +6,10 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
+import type { PullClock } from '../../src/sources/http/budget.ts';
 import { temporaryData } from './published-snapshot.ts';
 
 export const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
@@ -40,9 +42,15 @@ export async function exported(data: DataDirectory, source: string): Promise<unk
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 
+/** A clock that only waits move. */
+export function clockFrom(milliseconds: number): PullClock {
+  let now = milliseconds;
+  return { now: () => now++, wait: async (waited) => void (now += waited), random: () => 0.5 };
+}
+
 /** Pulls a source `mine`, and returns the result, and the offers of its export where it was pulled. */
 export async function pullMine(source: object) {
   const data = await dataWith({ source: 'mine', ...source });
-  const [pulled] = await pullSources({ data, terminal });
+  const [pulled] = await pullSources({ data, terminal }, realEffects, clockFrom(Date.parse('2026-11-20T12:00:00Z')));
   return { pulled, offers: pulled?.file == null ? [] : await exported(data, 'mine') };
 }

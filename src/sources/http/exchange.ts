@@ -1,6 +1,7 @@
-import type { Transform } from 'node:stream';
+import { once } from 'node:events';
+import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { AnswerFormat } from '../connectors/declaration.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
@@ -88,21 +89,35 @@ async function readBody(
       chunks.push(chunk);
     }
   };
-  const unpacking = unpackerOf(encoding);
+  const coding = encoding?.trim().toLowerCase() ?? '';
+  const unpacking = await unpackerOf(coding, body);
   if (unpacking === undefined) await pipeline(body, take);
   else
     await pipeline(body, unpacking, take).catch((error: NodeJS.ErrnoException) => {
       if (!isOfUnpacking(error)) throw error;
-      throw new ExchangeError(`an answer whose ${encoding} is cut off or broken`, { cause: error });
+      throw new ExchangeError(`an answer whose ${coding} is cut off or broken`, { cause: error });
     });
   return Buffer.concat(chunks);
 }
 
-function unpackerOf(encoding: string | undefined): Transform | undefined {
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
-  if (encoding === 'br') return createBrotliDecompress();
-  if (encoding === 'deflate') return createInflate();
-  return undefined;
+async function unpackerOf(coding: string, body: Readable): Promise<Transform | undefined> {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
+  if (coding === 'br') return createBrotliDecompress();
+  if (coding === 'deflate') return (await hasZlibHeader(body)) ? createInflate() : createInflateRaw();
+  if (coding === '' || coding === 'identity') return undefined;
+  body.on('error', () => undefined).destroy();
+  throw new ExchangeError(`an answer packed as "${coding}", which was not asked for`);
+}
+
+/** `deflate` is zlib's format (RFC 9110); some servers, IIS among them, send its data without header and checksum. */
+async function hasZlibHeader(body: Readable): Promise<boolean> {
+  if (body.readableLength === 0) await once(body, 'readable');
+  const first = body.read() as Buffer | null;
+  if (first === null) return true;
+  body.unshift(first);
+  // The method is deflate, and the first two bytes are a multiple of 31 (RFC 1950).
+  const [method = 0, flags] = first;
+  return (method & 0x0f) === 8 && (flags === undefined || ((method << 8) | flags) % 31 === 0);
 }
 
 /** True for errors of zlib and brotli, such as `ERR__ERROR_FORMAT_PADDING_2`. */

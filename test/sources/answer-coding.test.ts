@@ -1,0 +1,42 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, it, onTestFinished } from 'vitest';
+import { pullMine } from '../support/declared-network.ts';
+
+const offers = Array.from({ length: 400 }, (_, id) => ({ id: `offer ${id}` }));
+const list = JSON.stringify(offers);
+
+/** Pulls from a server that answers with these bytes, the first of them by itself. */
+async function pullPacked(coding: string, body: Buffer) {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-encoding': coding });
+    response.write(body.subarray(0, 1), () => response.end(body.subarray(1)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => server.close().closeAllConnections());
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return pullMine({ connector: 'http', base_url, offers: { fields: { external_id: 'id' } } });
+}
+
+it.each<[coding: string, body: Buffer]>([
+  ['GZIP', gzipSync(list)],
+  [' X-Gzip ', gzipSync(list)],
+  ['Br', brotliCompressSync(list)],
+  ['deflate', deflateSync(list)],
+  ['Deflate', deflateRawSync(list)],
+  ['deflate', deflateRawSync(list, { level: 0 })],
+  ['Identity', Buffer.from(list)],
+])('an answer packed as %s is read', async (coding, body) => {
+  const { pulled } = await pullPacked(coding, body);
+  expect(pulled).toMatchObject({ status: 'done', records: offers.length });
+});
+
+it.each<[coding: string, body: Buffer, error: string]>([
+  ['deflate', deflateSync(list).subarray(0, 80), 'whose deflate is cut off or broken'],
+  ['deflate', deflateRawSync(list).subarray(0, 80), 'whose deflate is cut off or broken'],
+  ['zstd', Buffer.from(list), 'packed as "zstd", which was not asked for'],
+])('an answer packed as %s that cannot be read fails the pull', async (coding, body, error) => {
+  const { pulled } = await pullPacked(coding, body);
+  expect(pulled).toMatchObject({ status: 'failed', error: expect.stringContaining(error) as string });
+});
