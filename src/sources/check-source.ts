@@ -5,8 +5,10 @@ import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { windowValues } from './http/window-days.ts';
 import type { ResolvedSource } from './resolve-source.ts';
-import { pageFacts } from './fetch-all-pages.ts';
+import { pageFacts, requireIds } from './fetch-all-pages.ts';
 import { firstPage } from './next-page.ts';
+import { isNamedConversion } from './pull-conversions.ts';
+import { isNamedOffer } from './pull-offers.ts';
 
 /** Result of reading one page of a source. */
 export interface SourceCheck {
@@ -43,27 +45,34 @@ export async function checkSource(source: ResolvedSource, fetching: Fetching): P
 async function checkOffers(source: ResolvedSource, fetching: Fetching): Promise<SourceCheck> {
   const { offers } = source;
   if (offers === undefined) throw new FetchError('the source has no list of offers');
-  const { stream, toCanonical } = offers;
+  const { stream, toCanonical, idAt } = offers;
   const page = await pagesOf(source, stream, fetching)(firstPage(stream));
   const { records, total } = pageFacts(stream, page);
-  const made = records.flatMap((record) => {
+  const read = records.map((record) => {
     const canonical = toCanonical(new NetworkRecord(record));
-    return 'record' in canonical ? [jsonText(canonical.record)] : [];
+    return { canonical, isNamed: isNamedOffer(record, canonical, idAt) };
   });
+  requireIds(stream.records, idAt, records, read);
+  const made = read.flatMap(({ canonical }) => ('record' in canonical ? [jsonText(canonical.record)] : []));
   return { total: total ?? null, records: made.length, first: made[0] ?? null };
 }
 
 async function checkConversions(
   source: ResolvedSource,
-  { stream, windowDays, dateFormat, toConversion }: NonNullable<ResolvedSource['conversions']>,
+  { stream, windowDays, dateFormat, toConversion, idAt }: NonNullable<ResolvedSource['conversions']>,
   fetching: Fetching,
 ): Promise<ConversionsCheck> {
   const today = dayOf(momentOfMilliseconds(fetching.clock.now()));
   const days = windowValues(addDays(today, -Math.min(windowDays, shownDays)), today, dateFormat);
   const page = await pagesOf(source, stream, fetching, days)(firstPage(stream));
   const check: ConversionsCheck = { records: 0, left_out: {}, first: null };
-  for (const record of pageFacts(stream, page).records) {
+  const { records } = pageFacts(stream, page);
+  const conversions = records.map((record) => {
     const read = toConversion(new NetworkRecord(record)) ?? 'unreadable';
+    return { read, isNamed: isNamedConversion(record, read, idAt) };
+  });
+  requireIds(stream.records, idAt, records, conversions);
+  for (const { read } of conversions) {
     if (typeof read === 'string') check.left_out[read] = (check.left_out[read] ?? 0) + 1;
     else {
       check.records++;

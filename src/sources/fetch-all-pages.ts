@@ -30,14 +30,19 @@ export async function retryIfMoved<Result>(
 /** Pages of one list. */
 const maxPages = 10_000;
 
-/** Result of reading a record; `id` identifies it within the list. */
+/** Result of reading a record. */
 export interface ListItem {
+  /** Identifies it within the list. */
   id: string;
+  /** The record has an id of its own. */
+  isNamed: boolean;
 }
 
 interface PagesReading<Item extends ListItem> {
   /** Accepts an empty list, which is an error otherwise. */
   mayBeEmpty?: boolean;
+  /** Places of a record's id, where the source declares them. */
+  idAt?: readonly string[] | undefined;
   fetch(page: PageAddress): Promise<JsonValue>;
   read(record: JsonValue): Item;
   /** Receives the results of each page. */
@@ -65,6 +70,7 @@ export async function fetchAllPages<Item extends ListItem>(
     const { records: onPage, total: stated } = pageFacts(stream, answer);
     const found = onPage.map((record) => reading.read(record));
     pages++;
+    requireIds(stream.records, reading.idAt, onPage, found);
     records += found.length;
     if (pages === 1) total = stated;
     else if (stated !== undefined && total !== undefined && stated !== total)
@@ -96,6 +102,37 @@ export async function fetchAllPages<Item extends ListItem>(
     throw new MovedError(`the list states ${total} records, and ${ids.size} came`);
   return { pages, records: ids.size };
 }
+
+/**
+ * Throws `FetchError` where no record of a page has an id: an error in place of the list, or a list that moved, also has
+ * values.
+ */
+export function requireIds(
+  place: string,
+  idAt: readonly string[] | undefined,
+  records: readonly JsonValue[],
+  read: readonly Pick<ListItem, 'isNamed'>[],
+): void {
+  if (records.length === 0 || read.some(({ isNamed }) => isNamed)) return;
+  const where = place === '' ? 'the answer' : `"${place}"`;
+  const id = idAt === undefined ? 'an id' : `an id at ${idAt.map((at) => `"${at}"`).join(' or ')}`;
+  throw new FetchError(
+    `none of the ${records.length} values of ${where} has ${id}: the first is ${shapeOf(records[0])}. ` +
+      'Either the answer is an error, or the list moved and its declaration has to follow',
+  );
+}
+
+/** Describes a value by its shape alone: its texts may hold a secret. */
+function shapeOf(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (!isJsonObject(value)) return typeof value === 'string' ? 'a text' : 'no object';
+  const keys = Object.keys(value).slice(0, maxNamedKeys);
+  return keys.length === 0
+    ? 'an empty object'
+    : `an object with ${keys.map((key) => `"${key.slice(0, 40)}"`).join(', ')}`;
+}
+
+const maxNamedKeys = 8;
 
 function repeatCure(kind: Stream['paging']['kind']): string {
   if (kind === 'cursor') return 'the server ignores the cursor';

@@ -10,7 +10,8 @@ import { pagesOf } from './http/pages.ts';
 import { windowValues } from './http/window-days.ts';
 import { writeExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
-import { jsonText } from '../kit/text/json-text.ts';
+import { isJsonObject, jsonText, type JsonValue } from '../kit/text/json-text.ts';
+import { findValue } from '../kit/intake/mapping/read-members.ts';
 import { NetworkRecord } from './records/record-fields.ts';
 import { retryIfMoved, MovedError, fetchAllPages } from './fetch-all-pages.ts';
 
@@ -75,26 +76,34 @@ async function listWindow(
   fetching: Fetching,
 ): Promise<Listed[]> {
   if (conversions === undefined) return [];
-  const { stream, dateFormat, toConversion } = conversions;
+  const { stream, dateFormat, toConversion, idAt } = conversions;
   const listed = new Map<string, { text: string; conversion: Listed }>();
   const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
+    idAt,
     fetch: pagesOf(asking, stream, fetching, days),
     read: (record) => {
       const conversion = toConversion(new NetworkRecord(record)) ?? 'unreadable';
       const text = jsonText(record);
-      return { id: typeof conversion === 'string' ? text : conversion.id, text, conversion };
+      const isNamed = isNamedConversion(record, conversion, idAt);
+      return { id: typeof conversion === 'string' ? text : conversion.id, isNamed, text, conversion };
     },
     take: (items) => {
-      for (const { id, ...item } of items) {
-        if ((listed.get(id)?.text ?? item.text) !== item.text)
+      for (const { id, text, conversion } of items) {
+        if ((listed.get(id)?.text ?? text) !== text)
           throw new MovedError(`conversion ${id} is listed twice with different values`);
-        listed.set(id, item);
+        listed.set(id, { text, conversion });
       }
     },
   });
   return [...listed.values()].map(({ conversion }) => conversion);
+}
+
+/** True for a record with an id; known networks leave conversions out for other reasons too. */
+export function isNamedConversion(record: JsonValue, conversion: Listed, idAt: readonly string[] | undefined): boolean {
+  if (typeof conversion !== 'string') return true;
+  return idAt === undefined ? isJsonObject(record) : findValue(record, idAt).value !== undefined;
 }
 
 /** Returns the lines that are not emitted yet, by time, and the state after they are written. */

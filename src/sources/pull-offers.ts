@@ -1,9 +1,10 @@
 import type { Effects } from '../kit/files/effects.ts';
 import type { Moment } from '../kit/time/moment.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
-import { jsonText } from '../kit/text/json-text.ts';
+import { isJsonObject, jsonText } from '../kit/text/json-text.ts';
 import type { CanonicalRecord } from './connectors/connector.ts';
 import { scalarText } from '../kit/intake/mapping/places.ts';
+import { findValue } from '../kit/intake/mapping/read-members.ts';
 import { NetworkRecord } from './records/record-fields.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
@@ -43,13 +44,14 @@ async function pullOnce(
   effects: Effects,
 ): Promise<OffersPull> {
   if (offers === undefined) throw new FetchError('the source has no list of offers');
-  const { stream, toCanonical } = offers;
+  const { stream, toCanonical, idAt, isFull } = offers;
   const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
   // Bytes, since a text that is joined from many parts keeps all of them in memory.
   const lines = new Map<string, Buffer>();
   const read = await fetchAllPages(stream, {
+    idAt,
     fetch: pagesOf(asking, stream, fetching),
-    read: (record) => lineOf(record, toCanonical(new NetworkRecord(record))),
+    read: (record) => lineOf(record, toCanonical(new NetworkRecord(record)), idAt),
     take: (items) => {
       for (const { id, line, leftOut, warnings } of items) {
         if (leftOut !== undefined) addTo(counts.leftOut, leftOut);
@@ -62,6 +64,10 @@ async function pullOnce(
       }
     },
   });
+  if (isFull && lines.size === 0)
+    throw new FetchError(
+      `all ${read.records} records are left out (${Object.keys(counts.leftOut).join(', ')}); keeping its current offers`,
+    );
   const ids = [...lines.keys()].toSorted((one, other) => (one < other ? -1 : 1));
   const sorted = ids.map((id) => lines.get(id) as Buffer);
   return { ...read, ...counts, file: await writeExport(folder, sorted, pulledAt, effects) };
@@ -75,10 +81,17 @@ interface OfferLine extends ListItem {
 }
 
 /** A record without an id is identified by its whole text: landing rejects it by name. */
-function lineOf(record: JsonValue, made: CanonicalRecord): OfferLine {
-  if ('leftOut' in made) return { id: jsonText(record), leftOut: made.leftOut };
+function lineOf(record: JsonValue, made: CanonicalRecord, idAt: readonly string[] | undefined): OfferLine {
+  const isNamed = isNamedOffer(record, made, idAt);
+  if ('leftOut' in made) return { id: jsonText(record), isNamed, leftOut: made.leftOut };
   const line = jsonText(made.record);
-  return { id: scalarText(made.record['external_id']) ?? line, line, warnings: made.warnings ?? [] };
+  return { id: scalarText(made.record['external_id']) ?? line, isNamed, line, warnings: made.warnings ?? [] };
+}
+
+/** True for a record with an id. A known network's record that is left out was read: it has one. */
+export function isNamedOffer(record: JsonValue, made: CanonicalRecord, idAt: readonly string[] | undefined): boolean {
+  if ('record' in made) return scalarText(made.record['external_id']) !== undefined;
+  return idAt === undefined ? isJsonObject(record) : findValue(record, idAt).value !== undefined;
 }
 
 function addTo(counts: Record<string, number>, reason: string): void {

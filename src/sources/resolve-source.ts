@@ -4,7 +4,7 @@ import type { CanonicalRecord, ToConversion } from './connectors/connector.ts';
 import { connectors } from './connectors/connectors.ts';
 import { hasPlaceholder, streamSchema, type Stream } from './connectors/declaration.ts';
 import { declaredConversion } from './connectors/declared-conversion.ts';
-import { declaredOffer } from './connectors/declared.ts';
+import { declaredOffer, idPlaces } from './connectors/declared.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
 import type { TemplateValues } from './http/request-template.ts';
 import { isoDate, type DateFormat } from './http/window-days.ts';
@@ -18,13 +18,22 @@ export interface ResolvedSource {
   account: string;
   redactor: Redactor;
   onToken: (token: string) => void;
-  offers: { stream: Stream; isFull: boolean; toCanonical: (record: NetworkRecord) => CanonicalRecord } | undefined;
+  offers:
+    | {
+        stream: Stream;
+        isFull: boolean;
+        toCanonical: (record: NetworkRecord) => CanonicalRecord;
+        /** Places of a record's id, where `sources.json` says them. */
+        idAt?: readonly string[] | undefined;
+      }
+    | undefined;
   conversions:
     | {
         stream: Stream;
         windowDays: number;
         dateFormat: DateFormat;
         toConversion: ToConversion;
+        idAt?: readonly string[] | undefined;
         /** `sources.json` says how the list is read. */
         isDeclared: boolean;
       }
@@ -61,7 +70,8 @@ function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
     const isAskedByDays = hasPlaceholder(stream, 'from') || hasPlaceholder(stream, 'to');
     // A list that takes no days is the same in each window.
     const windowDays = isAskedByDays ? window_days : Infinity;
-    return { stream, windowDays, dateFormat: date_format, toConversion, isDeclared: true };
+    const idAt = fields.fields['conversion_id']?.at;
+    return { stream, windowDays, dateFormat: date_format, toConversion, idAt, isDeclared: true };
   }
   const conversions = entry.connector === undefined ? undefined : connectors[entry.connector]?.conversions;
   if (conversions === undefined) return undefined;
@@ -73,7 +83,7 @@ function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
     const { fields, rows, full, ...stream } = entry.offers;
-    return { stream, isFull: full, toCanonical: declaredOffer({ rows, fields }, settings) };
+    return { stream, isFull: full, toCanonical: declaredOffer({ rows, fields }, settings), idAt: idPlaces(fields) };
   }
   const offers = entry.connector === undefined ? undefined : connectors[entry.connector]?.offers;
   if (offers === undefined) return undefined;

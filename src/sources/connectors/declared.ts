@@ -49,6 +49,12 @@ export const declaredFieldsSchema = z
     ],
   });
 
+/** Returns the places of an offer's id; undefined where it is the same for all. */
+export function idPlaces({ short, mapped }: DeclaredFields): readonly string[] | undefined {
+  const id = short.get('external_id');
+  return typeof id === 'string' ? [id] : mapped.fields['external_id']?.at;
+}
+
 function isShort(field: unknown): field is ShortField {
   if (typeof field === 'string') return true;
   return typeof field === 'object' && field !== null && Object.keys(field).join() === 'value';
