@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import type { Stream } from './connectors/declaration.ts';
-import { membersOf } from '../kit/intake/mapping/places.ts';
-import { FetchError } from './http/fetcher.ts';
+import { FetchError, type FetchedPage } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
+import { recordsAt } from './records/records-at.ts';
 import { firstPage, isEndUnstated, numberAt, Pages } from './next-page.ts';
 
 /** The list changed between its pages; another try may succeed. */
@@ -43,7 +43,7 @@ interface PagesReading<Item extends ListItem> {
   mayBeEmpty?: boolean;
   /** Places of a record's id, where the source declares them. */
   idAt?: readonly string[] | undefined;
-  fetch(page: PageAddress): Promise<JsonValue>;
+  fetch(page: PageAddress): Promise<FetchedPage>;
   read(record: JsonValue): Item;
   /** Receives the results of each page. */
   take(items: Item[], page: number): void;
@@ -139,22 +139,8 @@ function repeatCure(kind: Stream['paging']['kind']): string {
   return `the server ignores the ${kind === 'row' ? "row's" : "page's"} number; where the list has one page, leave "paging" out`;
 }
 
-/**
- * Returns the records of an answer. Throws `FetchError` where the place of records is missing: only an empty list, or a
- * value that networks write in its place, means no records.
- */
-function recordsOf(stream: Stream, answer: JsonValue): JsonValue[] {
-  if (stream.format.type !== 'json') return boundedRecords(answer as JsonValue[]);
-  let at: JsonValue | undefined = answer;
-  for (const key of stream.records === '' ? [] : stream.records.split('.')) {
-    if (isNone(at)) return [];
-    if (!isJsonObject(at) || !Object.hasOwn(at, key))
-      throw new FetchError(`the answer has no "${stream.records}", the place of the records`);
-    at = at[key] ?? null;
-  }
-  if (!isNone(at) && !Array.isArray(at) && !isJsonObject(at))
-    throw new FetchError(`the value at "${stream.records}" is no list`);
-  return boundedRecords(membersOf(at));
+function recordsOf({ format, records }: Stream, { body }: FetchedPage): JsonValue[] {
+  return boundedRecords(format.type === 'json' ? recordsAt(body, records) : (body as JsonValue[]));
 }
 
 /** All records of a page are in memory as offers or conversions of many fields. */
@@ -168,20 +154,16 @@ function boundedRecords(records: JsonValue[]): JsonValue[] {
   return records;
 }
 
-function isNone(value: JsonValue | undefined): boolean {
-  return value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
-}
-
 /**
  * Returns the records of a page, and the total that the list states. Throws `FetchError` where their place is missing.
  */
-export function pageFacts(stream: Stream, answer: JsonValue): { records: JsonValue[]; total: number | undefined } {
+export function pageFacts(stream: Stream, answer: FetchedPage): { records: JsonValue[]; total: number | undefined } {
   const records = recordsOf(stream, answer);
   return { records, total: statedTotal(stream, answer, records.length) };
 }
 
 /** The stated total; undefined too where a list by rows states the size of its page instead. */
-function statedTotal({ paging }: Stream, answer: JsonValue, found: number): number | undefined {
+function statedTotal({ paging }: Stream, answer: FetchedPage, found: number): number | undefined {
   const stated = numberAt(answer, paging.total);
   return paging.kind === 'row' && stated === found ? undefined : stated;
 }

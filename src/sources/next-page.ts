@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { scalarText, valueAt } from '../kit/intake/mapping/places.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
-import type { Stream } from './connectors/declaration.ts';
-import { FetchError } from './http/fetcher.ts';
+import type { AnswerPlace, Stream } from './connectors/declaration.ts';
+import { FetchError, type FetchedPage } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
 
 /** What has been read of a list. */
@@ -25,7 +25,7 @@ export class Pages {
   }
 
   /** Returns the next page to fetch; undefined after the last one. */
-  after(answer: JsonValue, progress: Progress): PageAddress | undefined {
+  after(answer: FetchedPage, progress: Progress): PageAddress | undefined {
     const { paging } = this.#stream;
     if (paging.kind === 'cursor') return this.#byCursor(paging, answer, progress.asked);
     const page = nextNumber(paging, answer, progress);
@@ -33,13 +33,15 @@ export class Pages {
   }
 
   /** An empty page is no end: some networks filter after they have cut the pages. */
-  #byCursor(paging: CursorPaging, answer: JsonValue, { page, size }: PageAddress): PageAddress | undefined {
+  #byCursor(paging: CursorPaging, answer: FetchedPage, { page, size }: PageAddress): PageAddress | undefined {
     const at = paging.next ?? paging.next_url ?? '';
-    const value = valueAt(answer, at);
+    const value = paging.next === undefined ? addressIn(answer, at) : valueIn(answer, at);
     const cursor = scalarText(value)?.trim();
-    if (value !== undefined && cursor === undefined) throw new FetchError(`the value at "${at}" is no text or number`);
+    if (value !== undefined && cursor === undefined)
+      throw new FetchError(`the value at ${nameOf(at)} is no text or number`);
     if (cursor === undefined || cursor === '' || isLast(paging.more, answer)) return undefined;
-    if (cursor.length > maxCursor) throw new FetchError(`the cursor at "${at}" has more than ${maxCursor} characters`);
+    if (cursor.length > maxCursor)
+      throw new FetchError(`the cursor at ${nameOf(at)} has more than ${maxCursor} characters`);
     const digest = hash('sha256', cursor);
     if (this.#cursors.has(digest))
       throw new FetchError(`the cursor after page ${page} is that of an earlier page: the list would never end`);
@@ -62,7 +64,7 @@ export function firstPage({ paging }: Stream): PageAddress {
 
 function nextNumber(
   paging: Exclude<Stream['paging'], CursorPaging>,
-  answer: JsonValue,
+  answer: FetchedPage,
   { asked: { page }, found, records, total }: Progress,
 ): number | undefined {
   if (paging.kind === 'single' || found === 0) return undefined;
@@ -82,23 +84,42 @@ function nextNumber(
 /**
  * True where nothing in an answer says whether its page is the last: then pages are asked for until one has nothing new.
  */
-export function isEndUnstated({ paging }: Stream, answer: JsonValue, total: number | undefined): boolean {
+export function isEndUnstated({ paging }: Stream, answer: FetchedPage, total: number | undefined): boolean {
   if (total !== undefined || paging.kind === 'single' || paging.kind === 'cursor') return false;
   if (paging.kind === 'row') return true;
   return (moreOf(paging.more, answer) ?? numberAt(answer, paging.pages) ?? numberAt(answer, paging.next)) === undefined;
 }
 
-function moreOf(place: string | undefined, answer: JsonValue): boolean | undefined {
-  const more = place === undefined ? undefined : scalarText(valueAt(answer, place))?.toLowerCase();
+function moreOf(place: AnswerPlace | undefined, answer: FetchedPage): boolean | undefined {
+  const more = place === undefined ? undefined : scalarText(valueIn(answer, place))?.toLowerCase();
   return more === undefined ? undefined : more === 'true' || more === '1';
 }
 
-function isLast(place: string | undefined, answer: JsonValue): boolean {
+function isLast(place: AnswerPlace | undefined, answer: FetchedPage): boolean {
   return moreOf(place, answer) === false;
 }
 
+function nameOf(at: AnswerPlace): string {
+  return typeof at === 'string' ? `"${at}"` : `header ${at.header}`;
+}
+
+function valueIn({ body, headers }: FetchedPage, at: AnswerPlace): JsonValue | undefined {
+  return typeof at === 'string' ? valueAt(body, at) : headers[at.header.toLowerCase()];
+}
+
+/** Returns an address, of the header `Link` the one of the next page (RFC 8288). */
+function addressIn(answer: FetchedPage, at: AnswerPlace): JsonValue | undefined {
+  const value = valueIn(answer, at);
+  if (typeof at === 'string' || at.header.toLowerCase() !== 'link' || typeof value !== 'string') return value;
+  const links = Array.from(value.matchAll(link), ([, address, parameters = '']) => ({ address, parameters }));
+  return links.find(({ parameters }) => nextRelation.test(parameters))?.address;
+}
+
+const link = /<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g;
+const nextRelation = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?=[\s;,]|$))/i;
+
 /** Returns a whole number of an answer. */
-export function numberAt(answer: JsonValue, place: string | undefined): number | undefined {
-  const text = place === undefined ? undefined : scalarText(valueAt(answer, place));
+export function numberAt(answer: FetchedPage, place: AnswerPlace | undefined): number | undefined {
+  const text = place === undefined ? undefined : scalarText(valueIn(answer, place));
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

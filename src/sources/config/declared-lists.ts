@@ -70,5 +70,7 @@ export function* declarationMistakes(source: Declaring): Generator<{ path: strin
     if (!isDeclared) yield { path: [kind], message: 'goes with "connector": "http" only' };
     const mistake = pagingMistake(list);
     if (mistake !== undefined) yield { path: [kind, 'paging', mistake.key], message: mistake.message };
+    if (list.format.type !== 'json' && list.records.split('.').includes('*'))
+      yield { path: [kind, 'records'], message: '"*" goes through lists of JSON only' };
   }
 }

@@ -13,8 +13,24 @@ import { formatSchema, type FileFormat } from '../../kit/intake/mapping/format-s
  */
 const place = z.string().meta({ takes: 'place' });
 
+/** A place in the body of an answer, or one of its headers. */
+export type AnswerPlace = string | { header: string };
+
+const answerPlace = eitherForm(
+  (given) => typeof given === 'string',
+  place.transform((at): AnswerPlace => at),
+  z.strictObject({
+    header: z
+      .string()
+      .regex(/^[\w-]+$/, 'is no name of a header')
+      .describe('Name of the header, in any case'),
+  }),
+);
+
 function optionalPlace(description: string) {
-  return place.optional().meta({ absent: 'the answer has none', description });
+  return answerPlace
+    .optional()
+    .meta({ absent: 'the answer has none', takes: 'place, or `{"header": …}`', description });
 }
 
 const condition = z.strictObject({
@@ -61,7 +77,9 @@ const paging = z.discriminatedUnion('kind', [
     kind: z.literal('cursor'),
     ...pages,
     next,
-    next_url: optionalPlace('Address of the next page, on the host of `base_url`; absent on the last page'),
+    next_url: optionalPlace(
+      'Address of the next page, on the host of `base_url`; absent on the last page. Of the header `Link` that with `rel="next"`',
+    ),
     more,
   }),
 ]);
@@ -95,7 +113,11 @@ export const streamSchema = z.strictObject({
     takes: '`"json"`, `"csv"`, `"xml"`, or an object',
     description: 'Format of the answer; `csv` is cut by what its header shows, also by tabs',
   }),
-  records: place.default('').describe('Place of the list of records, or of an object whose values they are'),
+  records: place
+    .default('')
+    .describe(
+      'Place of the list of records, or of an object whose values they are. `*` is each member of a list: `campaigns.*.offers`',
+    ),
   paging: paging
     .prefault({ kind: 'single' })
     .describe(
@@ -123,15 +145,18 @@ export type StreamDeclaration = z.input<typeof streamSchema>;
 export type Stream = z.output<typeof streamSchema>;
 export type ErrorRule = Stream['errors'][number];
 
+const placeKeys = new Set(['total', 'pages', 'next', 'next_url', 'more']);
+
 /** Returns the mistake in the paging of a stream, and the key that it is about. */
 export function pagingMistake({
   paging: given,
   format,
   ...texts
 }: Stream): { key: string; message: string } | undefined {
+  for (const [key, at] of Object.entries(given))
+    if (format.type !== 'json' && placeKeys.has(key) && typeof at === 'string')
+      return { key, message: 'is for answers of JSON: of CSV and XML only {"header": "name"} is read' };
   if (given.kind !== 'cursor') return undefined;
-  if (format.type !== 'json')
-    return { key: 'kind', message: 'is for answers of JSON: records of CSV and XML have no place for a cursor' };
   if ((given.next === undefined) === (given.next_url === undefined))
     return { key: 'next', message: 'and "next_url": say one of them, where the answer leads to the next page' };
   if (given.next !== undefined && !hasPlaceholder(texts, 'cursor'))

@@ -54,7 +54,7 @@ export class HttpExchanges {
         signal: AbortSignal.any([signal, deadline]),
       });
       const answered = Object.fromEntries(
-        Object.entries(response.headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+        Object.entries(response.headers).map(([name, value]) => [name, headerText(name, value)]),
       );
       const body = await readBody(response.body, answered['content-encoding'], format);
       return { status: response.statusCode, headers: answered, body };
@@ -69,6 +69,12 @@ export class HttpExchanges {
   close(): Promise<void> {
     return this.#agent.destroy();
   }
+}
+
+/** The first of several headers of a name, but for links: each is one of a list. */
+function headerText(name: string, value: string | string[] | undefined): string | undefined {
+  if (!Array.isArray(value)) return value;
+  return name === 'link' ? value.join(', ') : value[0];
 }
 
 /** Reads, unpacks and bounds a body chunk by chunk, so that no more than the bounds is in memory. */

@@ -38,12 +38,17 @@ export interface Fetching {
   onRetry: (reason: string, waitMilliseconds: number) => void;
 }
 
+/** A page: its body, of CSV and XML the records, and its headers by names in lower case. */
+export interface FetchedPage {
+  body: JsonValue;
+  headers: HttpAnswer['headers'];
+}
+
 /**
- * Fetches and parses one page as the stream declares it (of CSV and XML its records), within the budget, with retries
- * where they may help. Throws
+ * Fetches and parses one page as the stream declares it, within the budget, with retries where they may help. Throws
  * `FetchError` without a good answer, and the signal's reason after it is aborted.
  */
-export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<JsonValue> {
+export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<FetchedPage> {
   const { budget, clock, signal } = fetching;
   const where = `${request.url.host}${request.url.pathname}`;
   let waited = 0;
@@ -70,7 +75,7 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
 }
 
 type Verdict =
-  | { page: JsonValue }
+  | { page: FetchedPage }
   | { problem: string; do: ErrorRule['do']; waitMilliseconds?: number | undefined; isUnauthorized?: boolean };
 
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
@@ -111,9 +116,9 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (unreadable !== undefined) return { problem: unreadable, do: 'fail' };
   const failed = stream.success.find(({ at, is }) => !is.includes(scalarText(valueAt(parsed, at)) ?? ''));
   if (failed !== undefined) return { problem: described(answer, parsed), do: 'fail' };
-  if (!isTable) return { page: parsed };
+  if (!isTable) return { page: { body: parsed, headers } };
   const read = readTable(body, encoding, stream.format, stream.records);
-  return 'problem' in read ? { problem: read.problem, do: 'fail' } : { page: read.records };
+  return 'problem' in read ? { problem: read.problem, do: 'fail' } : { page: { body: read.records, headers } };
 }
 
 function fits({ status, at, contains }: ErrorRule, answered: number, parsed: JsonValue | undefined): boolean {

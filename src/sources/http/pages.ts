@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../kit/text/json-text.ts';
 import type { Stream } from '../connectors/declaration.ts';
-import { FetchError, fetchPage, UnauthorizedError, type Fetching } from './fetcher.ts';
+import { FetchError, fetchPage, UnauthorizedError, type FetchedPage, type Fetching } from './fetcher.ts';
 import { fillRequest, type TemplateValues } from './request-template.ts';
 import { Token } from './token.ts';
 
@@ -31,7 +30,7 @@ export function pagesOf(
   stream: Stream,
   fetching: Fetching,
   values: TemplateValues = {},
-): (page: PageAddress) => Promise<JsonValue> {
+): (page: PageAddress) => Promise<FetchedPage> {
   const token = new Token(stream, baseUrl, secrets, fetching, onToken);
   return async ({ page, size, cursor = '', url }) => {
     const ask = async () => {

@@ -48,7 +48,7 @@ export class Token {
       name,
       fillTemplate(text, this.#secrets),
     ]);
-    const answer = await fetchPage(
+    const { body } = await fetchPage(
       {
         method: 'POST',
         url,
@@ -58,7 +58,7 @@ export class Token {
       { errors, success: [], format: { type: 'json' }, records: '' },
       this.#fetching,
     );
-    const text = scalarText(valueAt(answer, token.at));
+    const text = scalarText(valueAt(body, token.at));
     if (text === undefined) throw new FetchError(`${url.host}${url.pathname}: the answer has no "${token.at}"`);
     this.#onToken(text);
     return { token: text };
