@@ -6,7 +6,7 @@ import { hasPlaceholder, streamSchema, type Stream } from './connectors/declarat
 import { declaredConversion } from './connectors/declared-conversion.ts';
 import { declaredOffer, idPlaces } from './connectors/declared.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
-import type { TemplateValues } from './http/request-template.ts';
+import { basicText, type TemplateValues } from './http/request-template.ts';
 import { isoDate, type DateFormat } from './http/window-days.ts';
 
 /** A source that is ready for requests: its secrets are read and its declaration is complete. */
@@ -51,6 +51,11 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
     ]),
   );
   const redactor = new Redactor(Object.values(secrets));
+  const [offers, conversions] = [offersOf(entry), conversionsOf(entry)];
+  // As the base64 of both, neither would be found.
+  for (const stream of [offers?.stream, conversions?.stream])
+    for (const basic of [stream?.basic, stream?.token?.basic])
+      if (basic !== undefined) redactor.add(basicText(basic, secrets));
   return {
     name: entry.source,
     baseUrl: entry.base_url ?? connector.baseUrl ?? '',
@@ -58,8 +63,8 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
     account: connector.secrets.map((name) => secrets[name] ?? '').join(' '),
     redactor,
     onToken: (token) => redactor.add(token),
-    offers: entry.pull.includes('offers') ? offersOf(entry) : undefined,
-    conversions: entry.pull.includes('conversions') ? conversionsOf(entry) : undefined,
+    offers: entry.pull.includes('offers') ? offers : undefined,
+    conversions: entry.pull.includes('conversions') ? conversions : undefined,
   };
 }
 

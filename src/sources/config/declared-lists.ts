@@ -1,6 +1,6 @@
 import { rowsSchema } from '../../kit/intake/mapping/rows-schema.ts';
 import { z } from 'zod';
-import { pagingMistake, streamSchema } from '../connectors/declaration.ts';
+import { pagingMistake, requestMistake, streamSchema } from '../connectors/declaration.ts';
 import { conversionFieldsSchema } from '../connectors/declared-conversion.ts';
 import { declaredFieldsSchema } from '../connectors/declared.ts';
 import { dateFormatMistake, isoDate } from '../http/window-days.ts';
@@ -54,6 +54,7 @@ export const conversionsSchema = streamSchema.extend({
 });
 
 interface Declaring {
+  secrets: Readonly<Record<string, unknown>>;
   connector?: string | undefined;
   offers?: z.output<typeof offersSchema> | undefined;
   conversions?: z.output<typeof conversionsSchema> | undefined;
@@ -68,8 +69,15 @@ export function* declarationMistakes(source: Declaring): Generator<{ path: strin
     const list = source[kind];
     if (list === undefined) continue;
     if (!isDeclared) yield { path: [kind], message: 'goes with "connector": "http" only' };
-    const mistake = pagingMistake(list);
-    if (mistake !== undefined) yield { path: [kind, 'paging', mistake.key], message: mistake.message };
+    const secrets = Object.keys(source.secrets);
+    const { token } = list;
+    const mistakes = [
+      { below: ['paging'], mistake: pagingMistake(list) },
+      { below: [], mistake: requestMistake(list, secrets) },
+      { below: ['token'], mistake: token && requestMistake({ method: 'POST', ...token }, secrets) },
+    ];
+    for (const { below, mistake } of mistakes)
+      if (mistake !== undefined) yield { path: [kind, ...below, mistake.key], message: mistake.message };
     if (list.format.type !== 'json' && list.records.split('.').includes('*'))
       yield { path: [kind, 'records'], message: '"*" goes through lists of JSON only' };
   }

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { hasBraces } from '../../kit/text/macros.ts';
 import { z } from 'zod';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
@@ -7,6 +6,7 @@ import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
 import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
+import { networkAddress } from '../connectors/declaration.ts';
 import { offersSchema, conversionsSchema, declarationMistakes } from './declared-lists.ts';
 import { postbackSchema, reportingNameMistake } from './postback-settings.ts';
 import { s3Schema, s3SecretsMistake } from './s3-settings.ts';
@@ -27,18 +27,10 @@ const sourceSchema = z
       description:
         '[Network](../src/sources/README.md#sourcesjson) that is pulled; `http` one that is declared here, `s3` a bucket',
     }),
-    base_url: z
-      .url({ protocol: /^https?$/ })
-      .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
-      .refine((url) => !hasBraces(url), {
-        error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of a list may name secrets',
-      })
-      .optional()
-      .meta({
-        absent: 'the network’s default',
-        description:
-          'Address of the network, where each customer has one or it is not the default; of `s3` the store’s',
-      }),
+    base_url: networkAddress.optional().meta({
+      absent: 'the network’s default',
+      description: 'Address of the network, where each customer has one or it is not the default; of `s3` the store’s',
+    }),
     secrets: z
       .record(z.string().regex(/^\w+$/), secretSchema)
       .default({})

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasBraces } from '../../kit/text/macros.ts';
 import { eitherForm } from '../../kit/intake/mapping/either-form.ts';
 import { formatSchema, type FileFormat } from '../../kit/intake/mapping/format-schema.ts';
 
@@ -88,6 +89,34 @@ const text = z
   .record(z.string(), z.union([z.string(), z.array(z.string())]))
   .meta({ takes: 'text, or list of text, by name' });
 
+/** Address of a network. It gets the secrets, so nothing fills it. */
+export const networkAddress = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
+  .refine((url) => !hasBraces(url), {
+    error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of a list may name secrets',
+  });
+
+/** What a request carries beside its address. */
+const requestContent = {
+  headers: z.record(z.string(), z.string()).default({}).meta({ takes: 'text by name', description: 'Headers' }),
+  basic: z.array(z.string()).min(1).max(2, 'has more than two names').optional().meta({
+    absent: 'none',
+    takes: 'names of one secret or two',
+    description: 'Secrets that are user and password of HTTP Basic; with one the password is empty',
+  }),
+  form: text.optional().meta({
+    absent: 'none',
+    takes: 'text, or list of text, by name',
+    description: 'Body, sent as a form (`application/x-www-form-urlencoded`)',
+  }),
+  body: z.json().optional().meta({
+    takes: 'JSON',
+    absent: 'none',
+    description: 'Body, sent as JSON; a member that is `{page}` or `{size}` alone becomes a number',
+  }),
+};
+
 /** Formats of answers. The dialect of CSV, and an encoding that the answer does not name, are those of a mapping. */
 const answerFormats = z.enum(['json', 'csv', 'xml'], { error: 'is none of json, csv, xml' });
 const answerFormatSchema = eitherForm(
@@ -106,8 +135,7 @@ export const streamSchema = z.strictObject({
   method: z.enum(['GET', 'POST']).default('GET').describe('Method of the request'),
   path: z.string().default('').describe('Path below `base_url`'),
   query: text.default({}).describe('Parameters of the query'),
-  headers: z.record(z.string(), z.string()).default({}).meta({ takes: 'text by name', description: 'Headers' }),
-  body: z.json().optional().meta({ takes: 'JSON', absent: 'none', description: 'Body, sent as JSON' }),
+  ...requestContent,
   format: answerFormatSchema.default({ type: 'json' }).meta({
     absent: '`"json"`',
     takes: '`"json"`, `"csv"`, `"xml"`, or an object',
@@ -127,8 +155,11 @@ export const streamSchema = z.strictObject({
   errors: z.array(errorRule).default([]).describe('Rules about other answers; the first that fits decides'),
   token: z
     .strictObject({
-      path: z.string().describe('Path below `base_url` that gives it'),
-      form: z.record(z.string(), z.string()).meta({ takes: 'text by name', description: 'Form that is sent' }),
+      base_url: networkAddress
+        .optional()
+        .meta({ absent: 'that of the source', description: 'Address that gives it, where it is another one' }),
+      path: z.string().describe('Path below the address'),
+      ...requestContent,
       at: place.describe('Place of the token in the answer'),
     })
     .optional()
@@ -147,6 +178,9 @@ export type ErrorRule = Stream['errors'][number];
 
 const placeKeys = new Set(['total', 'pages', 'next', 'next_url', 'more']);
 
+/** The request for a page, or for a token. */
+export type RequestDeclaration = Pick<Stream, 'method' | 'path' | 'query' | 'headers' | 'basic' | 'form' | 'body'>;
+
 /** Returns the mistake in the paging of a stream, and the key that it is about. */
 export function pagingMistake({
   paging: given,
@@ -160,14 +194,36 @@ export function pagingMistake({
   if ((given.next === undefined) === (given.next_url === undefined))
     return { key: 'next', message: 'and "next_url": say one of them, where the answer leads to the next page' };
   if (given.next !== undefined && !hasPlaceholder(texts, 'cursor'))
-    return { key: 'next', message: 'is sent nowhere: write {cursor} into "query", "path", "headers" or "body"' };
+    return {
+      key: 'next',
+      message: 'is sent nowhere: write {cursor} into "query", "path", "headers", "form" or "body"',
+    };
+  return undefined;
+}
+
+/** Returns the mistake in what a request carries, and the key that it is about. */
+export function requestMistake(
+  { method, headers, basic = [], form, body }: Omit<RequestDeclaration, 'path' | 'query'>,
+  secrets: readonly string[],
+): { key: string; message: string } | undefined {
+  if (form !== undefined && body !== undefined) return { key: 'form', message: 'and "body": say one of them' };
+  if (form !== undefined && method === 'GET') return { key: 'form', message: 'goes with "method": "POST"' };
+  const unknown = basic.find((name) => !secrets.includes(name));
+  if (unknown !== undefined)
+    return {
+      key: 'basic',
+      message: `names "${unknown}", which is none of "secrets": add it there, or name one of them`,
+    };
+  const isHeader = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  if (basic.length > 0 && isHeader) return { key: 'basic', message: 'and the header Authorization: say one of them' };
   return undefined;
 }
 
 /** True where a request has the placeholder. */
 export function hasPlaceholder(
-  { path, query, headers, body }: Omit<Stream, 'paging' | 'format'>,
+  { path, query, headers, form, body }: Pick<Stream, 'path' | 'query' | 'headers' | 'form' | 'body'>,
   name: string,
 ): boolean {
-  return JSON.stringify([path, query, headers, body]).includes(`{${name}}`);
+  const written = JSON.stringify([path, query, headers, form, body]);
+  return new RegExp(String.raw`(?<!\\)\{${name}\}`).test(written);
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../kit/errors/errors.ts';
 import { macrosIn, unfilledMacro } from '../../kit/text/macros.ts';
-import type { Stream } from '../connectors/declaration.ts';
+import type { RequestDeclaration } from '../connectors/declaration.ts';
 import type { HttpRequest } from './exchange.ts';
 
 /** Values of the placeholders in a declaration's texts, by name. */
@@ -10,30 +10,59 @@ export type TemplateValues = Readonly<Record<string, string>>;
  * Builds the request that a declaration describes. Throws `UsageError` for a placeholder without a value, and for an
  * address of another host.
  */
-export function fillRequest(stream: Stream, baseUrl: string, values: TemplateValues): HttpRequest {
-  const fill = (text: string) => fillTemplate(text, values);
-  // The first page has no cursor, and many networks refuse an empty one.
-  const isAbsent = (text: string) => text === '{cursor}' && values['cursor'] === '';
+export function fillRequest(declared: RequestDeclaration, baseUrl: string, values: TemplateValues): HttpRequest {
+  const { method, path, query, basic } = declared;
   const base = new URL(baseUrl);
-  const url = new URL(base.href.replace(/\/$/, '') + fillTemplate(stream.path, values, encodeURIComponent));
-  if (url.host !== base.host) throw new UsageError(`${stream.path} leads to another host than ${base.host}`);
-  for (const [name, texts] of Object.entries(stream.query))
-    for (const text of [texts].flat()) if (!isAbsent(text)) url.searchParams.append(name, fill(text));
-  const headers = Object.fromEntries(
-    Object.entries(stream.headers).flatMap(([name, text]) =>
-      isAbsent(text) ? [] : [[name.toLowerCase(), fill(text)]],
-    ),
+  const url = new URL(base.href.replace(/\/$/, '') + fillTemplate(path, values, encodeURIComponent));
+  if (url.host !== base.host) throw new UsageError(`${path} leads to another host than ${base.host}`);
+  for (const [name, text] of filledTexts(query, values)) url.searchParams.append(name, text);
+  const headers: Record<string, string> = {};
+  if (basic !== undefined)
+    headers['authorization'] = `Basic ${Buffer.from(basicText(basic, values)).toString('base64')}`;
+  for (const [name, text] of filledTexts(declared.headers, values)) headers[name.toLowerCase()] = text;
+  const body = filledBody(declared, values);
+  if (body === undefined) return { method, url, headers };
+  return { method, url, headers: { 'content-type': body.type, ...headers }, body: body.text };
+}
+
+/** Returns names and filled texts. The first page has no cursor, and many networks refuse an empty one. */
+function filledTexts(texts: RequestDeclaration['query'], values: TemplateValues): [string, string][] {
+  return Object.entries(texts).flatMap(([name, one]) =>
+    [one]
+      .flat()
+      .filter((text) => !isAbsent(text, values))
+      .map((text): [string, string] => [name, fillTemplate(text, values)]),
   );
-  if (stream.body === undefined) return { method: stream.method, url, headers };
-  const body = JSON.stringify(stream.body, (_key, value: unknown) => {
+}
+
+function isAbsent(text: string, values: TemplateValues): boolean {
+  return text === '{cursor}' && values['cursor'] === '';
+}
+
+function filledBody(
+  { form, body }: RequestDeclaration,
+  values: TemplateValues,
+): { type: string; text: string } | undefined {
+  if (form !== undefined) {
+    const text = new URLSearchParams(filledTexts(form, values)).toString();
+    return { type: 'application/x-www-form-urlencoded', text };
+  }
+  if (body === undefined) return undefined;
+  const text = JSON.stringify(body, (_key, value: unknown) => {
     if (typeof value !== 'string') return value;
-    return isAbsent(value) ? undefined : fill(value);
+    if (value === '{page}' || value === '{size}') return Number(fillTemplate(value, values));
+    return isAbsent(value, values) ? undefined : fillTemplate(value, values);
   });
-  return { method: stream.method, url, headers: { 'content-type': 'application/json', ...headers }, body };
+  return { type: 'application/json', text };
+}
+
+/** Returns user and password of HTTP Basic, as RFC 7617 joins them. */
+export function basicText([user = '', password = '']: readonly string[], secrets: TemplateValues): string {
+  return `${secrets[user] ?? ''}:${secrets[password] ?? ''}`;
 }
 
 /**
- * Replaces placeholders by their values. Throws `UsageError` for one without a value, and for a name in the form of
+ * Replaces placeholders by their values, and `\\{` by a brace that begins none. Throws `UsageError` for one without a value, and for a name in the form of
  * another system, such as `{{name}}`.
  */
 export function fillTemplate(
@@ -45,10 +74,13 @@ export function fillTemplate(
     (macro) => macro !== undefined && Object.hasOwn(values, macro.name) && macro.written !== `{${macro.name}}`,
   );
   if (foreign !== undefined) throw new UsageError(`"${text}" has ${foreign.written}: write {${foreign.name}}`);
-  return text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+  return text.replaceAll(/\\\{|\{(\w+)\}/g, (_whole, name: string | undefined) => {
+    if (name === undefined) return '{';
     const value = values[name];
     if (value === undefined)
-      throw new UsageError(`"${text}" has the unknown placeholder {${name}}; use a secret's name, or ${knownNames}`);
+      throw new UsageError(
+        `"${text}" has the unknown placeholder {${name}}; use a secret's name, or ${knownNames}; a brace that is meant is \\{`,
+      );
     return encode(value);
   });
 }

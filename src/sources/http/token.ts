@@ -1,7 +1,7 @@
 import type { Stream } from '../connectors/declaration.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { fetchPage, FetchError, type Fetching } from './fetcher.ts';
-import { fillTemplate, type TemplateValues } from './request-template.ts';
+import { fillRequest, type TemplateValues } from './request-template.ts';
 
 /** A short-lived token, fetched when it is first needed and again when the network refuses it. */
 export class Token {
@@ -43,23 +43,13 @@ export class Token {
   async #ask(): Promise<TemplateValues> {
     const { token, errors } = this.#stream;
     if (token === undefined) return {};
-    const url = new URL(this.#baseUrl.replace(/\/$/, '') + token.path);
-    const form = Object.entries(token.form).map(([name, text]): [string, string] => [
-      name,
-      fillTemplate(text, this.#secrets),
-    ]);
-    const { body } = await fetchPage(
-      {
-        method: 'POST',
-        url,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams(form).toString(),
-      },
-      { errors, success: [], format: { type: 'json' }, records: '' },
-      this.#fetching,
-    );
-    const text = scalarText(valueAt(body, token.at));
-    if (text === undefined) throw new FetchError(`${url.host}${url.pathname}: the answer has no "${token.at}"`);
+    const { base_url = this.#baseUrl, at, ...declared } = token;
+    const request = fillRequest({ method: 'POST', query: {}, ...declared }, base_url, this.#secrets);
+    const rules = { errors, success: [], format: { type: 'json' as const }, records: '' };
+    const { body } = await fetchPage(request, rules, this.#fetching);
+    const text = scalarText(valueAt(body, at));
+    if (text === undefined)
+      throw new FetchError(`${request.url.host}${request.url.pathname}: the answer has no "${at}"`);
     this.#onToken(text);
     return { token: text };
   }
