@@ -93,10 +93,9 @@ export function fetchingOf(
   source: ResolvedSource,
   { exchanges, budgets, clock, stop, terminal }: AskingSources,
 ): Fetching {
-  const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
   return {
     exchanges,
-    budget: budgets.of(new URL(source.baseUrl).host, source.account, limit),
+    budgetOf: (limit) => budgets.of(new URL(source.baseUrl).host, source.account, limit),
     clock,
     signal: stop,
     read: { bytes: 0 },

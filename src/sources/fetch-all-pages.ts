@@ -51,8 +51,8 @@ interface PagesReading<Item extends ListItem> {
 
 /**
  * Reads all pages of a list and returns the number of pages and of records. Succeeds only for a complete list: every
- * page has new records, and their number is the total that the first and the last page state. Where no answer says which
- * page is the last, it is the one before an empty page or a page without new records. Throws `MovedError` where
+ * page has new records, and their number is the total that the first and the last page state. Where no answer says
+ * which page is the last, it is the one before an empty page or a page without new records. Throws `MovedError` where
  * the list changed meanwhile, `FetchError` where its paging makes no sense.
  */
 export async function fetchAllPages<Item extends ListItem>(
@@ -104,8 +104,8 @@ export async function fetchAllPages<Item extends ListItem>(
 }
 
 /**
- * Throws `FetchError` where no record of a page has an id: an error in place of the list, or a list that moved, also has
- * values.
+ * Throws `FetchError` where no record of a page has an id: an error in place of the list has values too, and so has a
+ * list that moved.
  */
 export function requireIds(
   place: string,

@@ -81,9 +81,7 @@ function nextNumber(
   return page + 1;
 }
 
-/**
- * True where nothing in an answer says whether its page is the last: then pages are asked for until one has nothing new.
- */
+/** True where nothing says which page is the last: then pages are asked for until one has nothing new. */
 export function isEndUnstated({ paging }: Stream, answer: FetchedPage, total: number | undefined): boolean {
   if (total !== undefined || paging.kind === 'single' || paging.kind === 'cursor') return false;
   if (paging.kind === 'row') return true;

@@ -60,12 +60,18 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
     name: entry.source,
     baseUrl: entry.base_url ?? connector.baseUrl ?? '',
     secrets,
-    account: connector.secrets.map((name) => secrets[name] ?? '').join(' '),
+    account: accountOf(entry.source, secrets),
     redactor,
     onToken: (token) => redactor.add(token),
     offers: entry.pull.includes('offers') ? offers : undefined,
     conversions: entry.pull.includes('conversions') ? conversions : undefined,
   };
+}
+
+/** Sources with the same secrets have one account; without any each has its own. */
+function accountOf(source: string, secrets: TemplateValues): string {
+  const values = Object.values(secrets).toSorted();
+  return JSON.stringify(values.length === 0 ? { source } : values);
 }
 
 function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {

@@ -1,5 +1,5 @@
 /** Limit of requests that may begin within any interval of so many seconds. */
-interface BudgetLimit {
+export interface BudgetLimit {
   requests: number;
   seconds: number;
 }
@@ -14,7 +14,7 @@ export interface PullClock {
   random(): number;
 }
 
-/** Requests of one host and account. Pulls that share it wait for one another. */
+/** Requests of one host and account by one limit. Pulls that share it wait for one another. */
 export class Budget {
   readonly #limit: BudgetLimit;
   readonly #clock: PullClock;
@@ -58,7 +58,7 @@ export class Budget {
   }
 }
 
-/** The budgets of a process, by host and account. */
+/** The budgets of a process, by host, account and limit. */
 export class Budgets {
   readonly #clock: PullClock;
   readonly #budgets = new Map<string, Budget>();
@@ -67,9 +67,9 @@ export class Budgets {
     this.#clock = clock;
   }
 
-  /** Returns the budget of an account, with the limit of the first call. */
+  /** Returns the budget of an account: the same for all lists with the same limit. */
   of(host: string, account: string, limit: BudgetLimit): Budget {
-    const key = `${host} ${account}`;
+    const key = JSON.stringify([host, account, limit.requests, limit.seconds]);
     const known = this.#budgets.get(key);
     if (known !== undefined) return known;
     const budget = new Budget(limit, this.#clock);

@@ -2,7 +2,7 @@ import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-tex
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { requestedWait, waitAfter } from './retry-waits.ts';
-import type { Budget, PullClock } from './budget.ts';
+import type { Budget, BudgetLimit, PullClock } from './budget.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
 import { answerEncoding, answerText, encodingProblem, readTable } from './read-answer.ts';
@@ -21,13 +21,13 @@ const maxWaitMilliseconds = 15 * 60_000;
 /** Bytes of a whole pull. */
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
 
-/** The parts of a stream by which an answer is judged. */
-type AnswerRules = Pick<Stream, 'errors' | 'success' | 'format' | 'records'>;
+/** The parts of a stream by which a request is sent and its answer is judged. */
+type AnswerRules = Pick<Stream, 'errors' | 'success' | 'format' | 'records' | 'budget'>;
 
 /** Resources and hooks of a pull's requests. */
 export interface Fetching {
   exchanges: HttpExchanges;
-  budget: Budget;
+  budgetOf: (limit: BudgetLimit) => Budget;
   clock: PullClock;
   signal: AbortSignal;
   /** Bytes read so far in this pull. */
@@ -49,7 +49,8 @@ export interface FetchedPage {
  * `FetchError` without a good answer, and the signal's reason after it is aborted.
  */
 export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<FetchedPage> {
-  const { budget, clock, signal } = fetching;
+  const { clock, signal } = fetching;
+  const budget = fetching.budgetOf(stream.budget);
   const where = `${request.url.host}${request.url.pathname}`;
   let waited = 0;
   for (let tries = 1; ; tries++) {

@@ -62,8 +62,8 @@ export function basicText([user = '', password = '']: readonly string[], secrets
 }
 
 /**
- * Replaces placeholders by their values, and `\\{` by a brace that begins none. Throws `UsageError` for one without a value, and for a name in the form of
- * another system, such as `{{name}}`.
+ * Replaces placeholders by their values, and a brace behind a backslash by the brace. Throws `UsageError` for a
+ * placeholder without a value, and for a name in the form of another system, such as `{{name}}`.
  */
 export function fillTemplate(
   text: string,

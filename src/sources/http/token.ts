@@ -41,11 +41,11 @@ export class Token {
   }
 
   async #ask(): Promise<TemplateValues> {
-    const { token, errors } = this.#stream;
+    const { token, errors, budget } = this.#stream;
     if (token === undefined) return {};
     const { base_url = this.#baseUrl, at, ...declared } = token;
     const request = fillRequest({ method: 'POST', query: {}, ...declared }, base_url, this.#secrets);
-    const rules = { errors, success: [], format: { type: 'json' as const }, records: '' };
+    const rules = { errors, budget, success: [], format: { type: 'json' as const }, records: '' };
     const { body } = await fetchPage(request, rules, this.#fetching);
     const text = scalarText(valueAt(body, at));
     if (text === undefined)

@@ -1,0 +1,78 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { fetchingOf } from '../../pipelines/ask-sources.ts';
+import { readSources } from '../../src/sources/config/sources-file.ts';
+import { Budgets } from '../../src/sources/http/budget.ts';
+import { HttpExchanges } from '../../src/sources/http/exchange.ts';
+import { resolveSource } from '../../src/sources/resolve-source.ts';
+import { clockFrom, dataWith, terminal } from '../support/declared-network.ts';
+
+const http = (base_url: string, secrets: object, budget?: object) => ({
+  connector: 'http',
+  base_url,
+  secrets,
+  offers: { fields: { external_id: 'id' }, budget },
+});
+const north = 'https://north.example';
+
+it.each<[what: string, isShared: boolean, one: object, other: object]>([
+  ['one host and one secret', true, http(`${north}/a`, { key: 'k3y' }), http(`${north}/b`, { token: 'k3y' })],
+  ['one host and two secrets', false, http(north, { key: 'k3y' }), http(north, { key: 'k3z' })],
+  ['one host without secrets', false, http(north, {}), http(north, {})],
+  ['two hosts', false, http(north, { key: 'k3y' }), http('https://south.example', { key: 'k3y' })],
+  [
+    'one account with limits of their own',
+    false,
+    http(north, { key: 'k3y' }),
+    http(north, { key: 'k3y' }, { requests: 1, seconds: 600 }),
+  ],
+  [
+    'a known network and one account',
+    true,
+    { connector: 'everflow', secrets: { api_key: 'k3y' } },
+    { connector: 'everflow', secrets: { api_key: 'k3y' }, pull: ['conversions'] },
+  ],
+])('sources of %s share a budget: %s', async (_what, isShared, one, other) => {
+  const { sources } = readSources(await dataWith({ source: 'one', ...one }, { source: 'other', ...other }));
+  const clock = clockFrom(0);
+  const exchanges = new HttpExchanges();
+  onTestFinished(() => exchanges.close());
+  const asking = { terminal, exchanges, budgets: new Budgets(clock), stop: new AbortController().signal, clock };
+  const [first, second] = sources.map((entry) => {
+    const source = resolveSource(entry);
+    const stream = (source?.offers ?? source?.conversions)?.stream;
+    if (source === undefined || stream === undefined) throw new Error('no list');
+    return fetchingOf(source, asking).budgetOf(stream.budget);
+  });
+  expect(first === second).toBe(isShared);
+});
+
+it('the lists of a source keep the limit of each', async () => {
+  const conversions = {
+    budget: { requests: 1, seconds: 30 },
+    fields: {
+      conversion_id: 'id',
+      click_id: 'sub',
+      status: { at: 's', words: { ok: 'credit' } },
+      occurred_at: { at: 'at', time: 'epoch_s' },
+    },
+  };
+  const offers = { budget: { requests: 1, seconds: 600 }, fields: { external_id: 'id' } };
+  const { sources } = readSources(
+    await dataWith({ source: 'a', connector: 'http', base_url: north, offers, conversions }),
+  );
+  const source = resolveSource(sources[0] as (typeof sources)[0]);
+  let now = 0;
+  const clock = { now: () => now, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const budgets = new Budgets(clock);
+  const { signal } = new AbortController();
+  const twice = async (limit: { requests: number; seconds: number } | undefined) => {
+    if (source === undefined || limit === undefined) throw new Error('no list');
+    const begun = now;
+    const budget = budgets.of('north.example', source.account, limit);
+    await budget.take(signal);
+    await budget.take(signal);
+    return (now - begun) / 1000;
+  };
+  expect(await twice(source?.offers?.stream.budget)).toBe(600);
+  expect(await twice(source?.conversions?.stream.budget)).toBe(30);
+});
