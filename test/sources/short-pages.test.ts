@@ -85,3 +85,26 @@ describe('pages that are shorter than asked for', () => {
     expect(asked).toEqual([1, 2, 3, 4]);
   });
 });
+
+it.each<[format: string, records: string, page: (ids: string[]) => string]>([
+  ['csv', '', (found) => ['id,title', ...found.map((id) => `${id},Offer ${id}`)].join('\n')],
+  ['csv', '', (found) => (found.length === 0 ? '' : ['id', ...found].join('\n'))],
+  ['xml', 'list.offer', (found) => `<list>${found.map((id) => `<offer><id>${id}</id></offer>`).join('')}</list>`],
+  [
+    'xml',
+    'list.offer',
+    (found) => (found.length === 0 ? '<list/>' : `<list><offer><id>${found[0]}</id></offer></list>`),
+  ],
+])('pages of %s end with an empty one', async (format, records, page) => {
+  const url = await serve(({ searchParams }) => {
+    const number = Number(searchParams.get('page'));
+    return page(ids.slice(0, 3).slice(number - 1, number));
+  });
+  const { pulled, offers } = await pullMine({
+    connector: 'http',
+    base_url: url,
+    offers: { format, records, query: { page: '{page}' }, paging: { kind: 'page' }, fields: { external_id: 'id' } },
+  });
+  expect(pulled).toMatchObject({ error: null, status: 'done', pages: 4, records: 3 });
+  expect(exportedIds(offers)).toEqual(['a', 'b', 'c']);
+});

@@ -52,5 +52,5 @@ export function clockFrom(milliseconds: number): PullClock {
 export async function pullMine(source: object) {
   const data = await dataWith({ source: 'mine', ...source });
   const [pulled] = await pullSources({ data, terminal }, realEffects, clockFrom(Date.parse('2026-11-20T12:00:00Z')));
-  return { pulled, offers: pulled?.file == null ? [] : await exported(data, 'mine') };
+  return { pulled, offers: typeof pulled?.file === 'string' ? await exported(data, 'mine') : [] };
 }

@@ -18,11 +18,14 @@ export function recordsAt(answer: JsonValue, place: string): JsonValue[] {
 function recordsBelow(value: JsonValue, keys: readonly string[], place: string, outer?: JsonValue): JsonValue[] {
   const star = keys.indexOf(each);
   const members = membersOf(listAt(value, star === -1 ? keys : keys.slice(0, star), place, outer !== undefined));
-  // Not enumerable: the outer member would become part of the text of each record.
-  for (const member of members)
-    if (outer !== undefined && isJsonObject(member)) Object.defineProperty(member, each, { value: outer });
+  if (outer !== undefined) setOuter(members, outer);
   if (star === -1) return members;
   return members.flatMap((member) => recordsBelow(member, keys.slice(star + 1), place, member));
+}
+
+/** Not enumerable: the outer member would become part of the text of each record. */
+function setOuter(members: readonly JsonValue[], outer: JsonValue): void {
+  for (const member of members) if (isJsonObject(member)) Object.defineProperty(member, each, { value: outer });
 }
 
 /** `mayLack`: a member of a list need not have the rest of the place. */
