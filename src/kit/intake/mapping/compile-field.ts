@@ -76,7 +76,8 @@ export function listField(name: string, field: FieldMapping): ReadField {
   const convert = valueConverter(field);
   const denied = field.except === undefined ? undefined : deniedReader(field, field.except);
   return (record, reading) => {
-    const read = convertAll(allowed(record), convert, false);
+    const members = allowed(record);
+    const read = convertAll(members, convert, false);
     const without = denied?.(record) ?? { values: [], place: '', wasLeftOut: false };
     const faulty = [read, without].find((list) => 'problem' in list);
     if (faulty !== undefined && 'problem' in faulty) {
@@ -84,7 +85,7 @@ export function listField(name: string, field: FieldMapping): ReadField {
       return unread(valueAt(record, faulty.place));
     }
     const { values, wasLeftOut } = read as ConvertedList;
-    const isEmptied = values.length === 0 && wasLeftOut;
+    const isEmptied = values.length === 0 && (wasLeftOut || (members.isEmptied === true && denied === undefined));
     const left = isEmptied
       ? ({ nothing: true, warnings: [] } as const)
       : remaining(name, values, (without as ConvertedList).values);

@@ -46,6 +46,7 @@ const words = z
 const listSchema = z.strictObject({
   at: placesSchema.optional().meta({ absent: 'the member itself', takes: 'place, or list' }),
   each: placeSchema.optional(),
+  keys: z.literal(true).optional(),
   rows: rowsSchema.optional(),
   split: z.string().min(1).max(10).optional(),
   words: words.optional(),
@@ -68,6 +69,10 @@ const fullFieldSchema = z
     each: placeSchema.optional().meta({
       absent: 'none',
       description: 'Place of a list of objects, or of a map of them, of which `at` names the value',
+    }),
+    keys: z.literal(true).optional().meta({
+      absent: 'their values',
+      description: 'Names of the members of `each`, a map; those that are false, 0, null or blank do not count',
     }),
     rows: rowsSchema.optional().meta({
       absent: 'all count',
@@ -144,11 +149,17 @@ function isText(given: unknown): boolean {
   return typeof given === 'string';
 }
 
-function checkPlaces(field: { at?: unknown; each?: unknown; rows?: unknown }, context: z.core.$RefinementCtx): void {
+function checkPlaces(
+  field: { at?: unknown; each?: unknown; rows?: unknown; keys?: unknown },
+  context: z.core.$RefinementCtx,
+): void {
   if (field.at === undefined && field.each === undefined)
     context.addIssue({ code: 'custom', message: 'names no place: give "at", "each" or "value"' });
-  if (field.rows !== undefined && field.each === undefined)
-    context.addIssue({ code: 'custom', message: 'is for the members of "each", which is absent', path: ['rows'] });
+  for (const key of ['rows', 'keys'] as const)
+    if (field[key] !== undefined && field.each === undefined)
+      context.addIssue({ code: 'custom', message: 'is for the members of "each", which is absent', path: [key] });
+  if (field.keys !== undefined && field.at !== undefined)
+    context.addIssue({ code: 'custom', message: 'gives the names of the members: leave "at" out', path: ['keys'] });
 }
 
 function checkTime(time: string, context: z.core.$RefinementCtx<string>): void {

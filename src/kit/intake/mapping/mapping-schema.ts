@@ -116,8 +116,8 @@ function* mistakesIn(
 
 /** Keys that only a field with a list may have, or one with the lowest of several amounts. */
 function* listKeys(field: FieldMapping): Generator<Mistake> {
-  for (const key of ['each', 'split', 'except'] as const) {
-    if (field[key] === undefined || (field.lowest && key !== 'except')) continue;
+  for (const key of ['each', 'split', 'except', 'keys'] as const) {
+    if (field[key] === undefined || (field.lowest && (key === 'each' || key === 'split'))) continue;
     yield { message: 'gives a list, and the field takes one value: see "lowest", or name one place', path: [key] };
   }
 }

@@ -1,13 +1,14 @@
 import { isJsonObject, type JsonValue } from '../../text/json-text.ts';
 import { isAbsent } from './convert-value.ts';
-import { membersOf, valueAt } from './places.ts';
-import { rowFilter } from './rows.ts';
+import { membersOf, scalarText, valueAt } from './places.ts';
+import { rowFilter, wordOf } from './rows.ts';
 import type { Condition } from './rows-schema.ts';
 
 /** Place of a list. */
 interface ListPlaces {
   at?: readonly string[] | undefined;
   each?: string | undefined;
+  keys?: true | undefined;
   rows?: readonly Condition[] | undefined;
   split?: string | undefined;
 }
@@ -19,6 +20,8 @@ export interface Members {
   place: string;
   /** Members that have no value where the mapping names one; an empty list is one, which adds nothing. */
   lacking: number;
+  /** A map has members, and none of them counts. */
+  isEmptied?: boolean;
 }
 
 /** Returns the first place that has a value, and the value. */
@@ -54,13 +57,14 @@ export function objectReader(
 /**
  * Makes the reader of a list: of the objects of `each`, of a list or map of values, or of one text that `split` cuts.
  */
-export function memberReader({ at, each, rows, split }: ListPlaces): (record: JsonValue) => Members {
+export function memberReader({ at, each, keys, rows, split }: ListPlaces): (record: JsonValue) => Members {
   if (each === undefined) {
     return (record) => {
       const { value, place } = findValue(record, at ?? ['']);
       return { values: isAbsent(value) ? [] : partsOf([value], split), place, lacking: 0 };
     };
   }
+  if (keys) return nameReader(each, rows, split);
   const places = at ?? [''];
   const objects = objectReader(each, at ?? [], rows);
   return (record) => {
@@ -68,6 +72,27 @@ export function memberReader({ at, each, rows, split }: ListPlaces): (record: Js
     const values = found.filter((value) => value !== undefined);
     return { values: partsOf(values, split), place: each, lacking: found.length - values.length };
   };
+}
+
+/** Makes the reader of the names in a map; a list, which some write for an empty map, or a text has its own members. */
+function nameReader(each: string, rows: readonly Condition[] | undefined, split: string | undefined) {
+  const counts = rowFilter(rows);
+  return (record: JsonValue): Members => {
+    const map = valueAt(record, each);
+    if (!isJsonObject(map)) return { values: isAbsent(map) ? [] : partsOf([map], split), place: each, lacking: 0 };
+    const members = Object.entries(map);
+    const names = members.filter(([, member]) => !isOff(member) && counts(member)).map(([name]) => name);
+    return {
+      values: partsOf(names, split),
+      place: each,
+      lacking: 0,
+      isEmptied: members.length > 0 && names.length === 0,
+    };
+  };
+}
+
+function isOff(member: JsonValue): boolean {
+  return isAbsent(member) || ['false', '0'].includes(wordOf(scalarText(member)));
 }
 
 /** Returns the value of a member. An empty list says that there is nothing, which a missing value does not say. */

@@ -129,6 +129,33 @@ describe('a list', () => {
     expect(countries({ each: 'geo.country', at: '@code' }, { geo: { country: { '@code': 'DE' } } })).toEqual(['DE']);
   });
 
+  it('is the names in a map, of which some may be off', () => {
+    const devices = { each: 'os', keys: true, rows: { at: 'enabled', not: false } };
+    const of = (os: unknown) => recordOf('offers', { devices, status: 's' }, { os, s: 'active' });
+    const flags = {
+      android: { enabled: true },
+      ios: { enabled: false },
+      desktop: true,
+      tv: false,
+      web: 0,
+      other: null,
+    };
+    expect(of(flags)).toEqual({ devices: ['android', 'desktop'], status: 'active' });
+    expect(of(['ios'])).toEqual({ devices: ['ios'], status: 'active' });
+    // An empty map says nothing; one in which all are off says that the offer runs nowhere.
+    for (const none of [{}, [], null]) expect(of(none)).toEqual({ devices: undefined, status: 'active' });
+    for (const off of [{ ios: false }, { ios: { enabled: false }, web: '0' }])
+      expect(of(off)).toEqual({ devices: undefined, status: 'paused' });
+  });
+
+  it('of the names in a map may be denied by another one', () => {
+    const geo = { each: 'geo.include', keys: true, except: 'geo.exclude' };
+    const [de, fr] = [{ DE: { code: 'DE' } }, { FR: { code: 'FR' } }];
+    expect(countries(geo, { geo: { include: { ...de, ...fr }, exclude: fr } })).toEqual(['DE']);
+    expect(countries(geo, { geo: { include: [], exclude: fr } })).toHaveLength(248);
+    expect(countries(geo, { geo: { include: { DE: false }, exclude: fr } })).toHaveLength(248);
+  });
+
   it('is absent where there is none, and has the constant then', () => {
     expect(countries('geo', {})).toBeUndefined();
     expect(countries({ at: 'geo', value: ['US'] }, { geo: [] })).toEqual(['US']);

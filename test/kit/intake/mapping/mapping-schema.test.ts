@@ -75,6 +75,13 @@ describe('a mistake is named by its place', () => {
     ['offers', { payout: { each: 'a', at: 'b' } }, '.payout.each: gives a list, and the field takes one value'],
     ['offers', { countries: { at: 'c', lowest: true } }, '.countries.lowest: is for amounts, this field is a list'],
     ['offers', { countries: { at: 'c', rows: { at: 'a', is: 1 } } }, '.countries.rows: is for the members of "each"'],
+    [
+      'offers',
+      { countries: { at: 'c', keys: true } },
+      '.countries.keys: is for the members of "each", which is absent',
+    ],
+    ['offers', { countries: { each: 'c', at: 'd', keys: true } }, '.countries.keys: gives the names of the members'],
+    ['offers', { payout: { each: 'c', keys: true, lowest: true } }, '.payout.keys: gives a list, and the field takes'],
     ['offers', { countries: { at: 'c', except: { split: ',' } } }, '.countries.except: names no place'],
     ['offers', { status: { at: 's', words: { on: 'live' } } }, '.status.words.on: is none of active, paused'],
     ['offers', { status: { at: 's', words: { On: 'active', 'on ': 'paused' } } }, '.status.words.on : has another'],
