@@ -117,7 +117,7 @@ export function requireIds(
   const where = place === '' ? 'the answer' : `"${place}"`;
   const id = idAt === undefined ? 'an id' : `an id at ${idAt.map((at) => `"${at}"`).join(' or ')}`;
   throw new FetchError(
-    `none of the ${records.length} values of ${where} has ${id}: the first is ${shapeOf(records[0])}. ` +
+    `${where} has no record with ${id}: the first of ${records.length} is ${shapeOf(records[0])}. ` +
       'Either the answer is an error, or the list moved and its declaration has to follow',
   );
 }
@@ -126,17 +126,19 @@ export function requireIds(
 function shapeOf(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (!isJsonObject(value)) return typeof value === 'string' ? 'a text' : 'no object';
-  const keys = Object.keys(value).slice(0, maxNamedKeys);
-  return keys.length === 0
-    ? 'an empty object'
-    : `an object with ${keys.map((key) => `"${key.slice(0, 40)}"`).join(', ')}`;
+  // A part of a name could be a part of a secret, which nothing would find.
+  const keys = Object.keys(value).filter(({ length }) => length <= maxKeyLength);
+  const named = keys.slice(0, maxNamedKeys).map((key) => `"${key}"`);
+  return named.length === 0 ? 'an object' : `an object with ${named.join(', ')}`;
 }
 
+const maxKeyLength = 40;
 const maxNamedKeys = 8;
 
 function repeatCure(kind: Stream['paging']['kind']): string {
   if (kind === 'cursor') return 'the server ignores the cursor';
-  return `the server ignores the ${kind === 'row' ? "row's" : "page's"} number; where the list has one page, leave "paging" out`;
+  const number = kind === 'row' ? "row's number" : "page's number";
+  return `the server ignores the ${number}; where the list has one page, leave "paging" out`;
 }
 
 function recordsOf({ format, records }: Stream, { body }: FetchedPage): JsonValue[] {

@@ -64,10 +64,10 @@ async function pullOnce(
       }
     },
   });
-  if (isFull && lines.size === 0)
-    throw new FetchError(
-      `all ${read.records} records are left out (${Object.keys(counts.leftOut).join(', ')}); keeping its current offers`,
-    );
+  if (isFull && lines.size === 0) {
+    const reasons = Object.keys(counts.leftOut).join(', ');
+    throw new FetchError(`all ${read.records} records are left out (${reasons}); keeping its current offers`);
+  }
   const ids = [...lines.keys()].toSorted((one, other) => (one < other ? -1 : 1));
   const sorted = ids.map((id) => lines.get(id) as Buffer);
   return { ...read, ...counts, file: await writeExport(folder, sorted, pulledAt, effects) };

@@ -36,28 +36,28 @@ describe('a list in which no record has an id is no list', () => {
       { records: 'items' },
       { items },
       { items: { message: 'maintenance' } },
-      'none of the 1 values of "items" has an id at "id" or "uuid": the first is a text',
+      '"items" has no record with an id at "id" or "uuid": the first of 1 is a text',
     ],
     [
       'an error in place of a bare list',
       {},
       items,
       { error: { code: 7, text: 'maintenance' } },
-      'none of the 1 values of the answer has an id at "id" or "uuid": the first is an object with "code", "text"',
+      'the answer has no record with an id at "id" or "uuid": the first of 1 is an object with "code", "text"',
     ],
     [
       'a list one level down',
       { records: 'items' },
       { items },
       { items: { offers: items } },
-      'none of the 1 values of "items" has an id at "id" or "uuid": the first is a list of 2',
+      '"items" has no record with an id at "id" or "uuid": the first of 1 is a list of 2',
     ],
     [
       'an error beside conditions that pass it over',
       { rows: { at: 'kind', is: 'cpa' } },
       items,
       [{ error: 'maintenance' }],
-      'the first is an object with "error"',
+      'the first of 1 is an object with "error"',
     ],
   ])('%s fails the pull and the check, and the last catalog stays', async (_name, offers, good, then, error) => {
     const { pulled, checked } = await pullTwice(offers, good, then);
@@ -98,7 +98,7 @@ describe('a list in which no record has an id is no list', () => {
       { status: 'done', conversions_left_out: { passed_over: 1 } },
     ]);
     actions = { error: { code: 'down' } };
-    const error = expect.stringContaining('none of the 1 values of "actions" has an id at "id"') as string;
+    const error = expect.stringContaining('"actions" has no record with an id at "id"') as string;
     expect(await pullSources({ data, terminal })).toMatchObject([{ status: 'failed', error }]);
     expect(await checkSources({ data, terminal })).toMatchObject([{ error }]);
   });

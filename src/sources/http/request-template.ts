@@ -79,7 +79,8 @@ export function fillTemplate(
     const value = values[name];
     if (value === undefined)
       throw new UsageError(
-        `"${text}" has the unknown placeholder {${name}}; use a secret's name, or ${knownNames}; a brace that is meant is \\{`,
+        `"${text}" has the unknown placeholder {${name}}; use a secret's name, or ${knownNames}; ` +
+          'a brace that is meant is \\{',
       );
     return encode(value);
   });
