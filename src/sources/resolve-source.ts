@@ -5,6 +5,7 @@ import { connectors } from './connectors/connectors.ts';
 import { hasPlaceholder, streamSchema, type Stream } from './connectors/declaration.ts';
 import { declaredConversion } from './connectors/declared-conversion.ts';
 import { declaredOffer, idPlaces } from './connectors/declared.ts';
+import { withClickId, type ClickIdPlace } from './records/click-link.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
 import { basicText, type TemplateValues } from './http/request-template.ts';
 import { isoDate, type DateFormat } from './http/window-days.ts';
@@ -93,15 +94,30 @@ function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
 function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
-    const { fields, rows, full, ...stream } = entry.offers;
-    return { stream, isFull: full, toCanonical: declaredOffer({ rows, fields }, settings), idAt: idPlaces(fields) };
+    const { fields, rows, full, click_id, ...stream } = entry.offers;
+    const read = declaredOffer({ rows, fields }, settings);
+    const toCanonical = (record: NetworkRecord) => withClickLink(read(record), click_id);
+    return { stream, isFull: full, toCanonical, idAt: idPlaces(fields) };
   }
   const offers = entry.connector === undefined ? undefined : connectors[entry.connector]?.offers;
   if (offers === undefined) return undefined;
-  const { isFull, toCanonical, ...declaration } = offers;
+  const { isFull, clickId, toCanonical, ...declaration } = offers;
   return {
     stream: streamSchema.parse(declaration),
     isFull,
-    toCanonical: (record) => toCanonical(record, settings),
+    toCanonical: (record) => pausedWithoutLink(withClickLink(toCanonical(record, settings), clickId)),
   };
+}
+
+/** Puts our click id where links of the network take it. */
+function withClickLink(made: CanonicalRecord, place: ClickIdPlace | undefined): CanonicalRecord {
+  const link = 'record' in made ? made.record['destination_url'] : undefined;
+  if (!('record' in made) || typeof link !== 'string' || place === undefined) return made;
+  return { ...made, record: { ...made.record, destination_url: withClickId(link, place) } };
+}
+
+/** An offer that the account has not joined has no link, and its clicks would lead nowhere. */
+function pausedWithoutLink(made: CanonicalRecord): CanonicalRecord {
+  if (!('record' in made) || made.record['destination_url'] !== undefined) return made;
+  return { record: { ...made.record, status: 'paused' }, warnings: [...(made.warnings ?? []), 'no_link'] };
 }

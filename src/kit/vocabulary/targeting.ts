@@ -26,6 +26,35 @@ export function targetDevices(allowed: readonly string[], denied: readonly strin
   return target(allowed, denied, { all: devices, read: readDevice, unknown: 'denied_device_unknown' });
 }
 
+/** Devices that a rule allows and denies, in any spelling; empty lists say nothing. */
+export interface DeviceRule {
+  allowed?: readonly string[];
+  denied?: readonly string[];
+}
+
+/**
+ * Computes the devices left by several rules, such as one about systems and one about device types: all of them have to
+ * hold. A rule of which no word is known is passed on as it is, so that landing refuses the offer instead of showing it
+ * on all devices.
+ */
+export function targetDevicesByAll(rules: readonly DeviceRule[]): Targeted {
+  const warnings: string[] = [];
+  let left: readonly string[] | undefined;
+  for (const { allowed = [], denied = [] } of rules) {
+    const target = targetDevices(allowed, denied);
+    warnings.push(...target.warnings);
+    if ('nothing' in target) return { nothing: true, warnings };
+    if (target.values.length === 0) continue;
+    const meant = target.values.flatMap((word) => readDevice(word) ?? []);
+    if (meant.length === 0) return { values: target.values, warnings };
+    if (target.values.some((word) => readDevice(word) === undefined)) warnings.push('device_unknown');
+    if (meant.includes('all')) continue;
+    left = (left ?? devices).filter((device) => (meant as readonly string[]).includes(device));
+    if (left.length === 0) return { nothing: true, warnings };
+  }
+  return { values: [...(left ?? [])], warnings };
+}
+
 /** The words of one kind of targeting. `unknown` is the warning of a denied word that nobody understands. */
 interface Words {
   all: readonly string[];

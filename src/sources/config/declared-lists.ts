@@ -11,12 +11,26 @@ const rows = rowsSchema.optional().meta({
   description: 'Conditions, such as `{"at": "type", "is": ["lead"]}`, of records that count',
 });
 
+const clickIdSchema = z.union(
+  [
+    z.strictObject({ parameter: z.string().min(1).max(100) }),
+    z.strictObject({ macro: z.string().min(2).max(100) }),
+  ],
+  { error: 'is neither {"parameter": NAME} nor {"macro": TEXT}' },
+);
+
 /** The list of offers of a network that `sources.json` declares. */
 export const offersSchema = streamSchema.extend({
   full: z
     .boolean()
     .default(true)
     .describe('A whole pull has all offers; `false` goes with `"mode": "delta"` in `offerline.json`'),
+  click_id: clickIdSchema.optional().meta({
+    absent: 'the links are as the network gives them',
+    takes: '`{"parameter": NAME}` or `{"macro": TEXT}`',
+    description:
+      'Where its links take our click id: a parameter of the query, added or replaced, or a text that stands for it',
+  }),
   rows,
   fields: declaredFieldsSchema.meta({
     takes: 'place or rules by field of ours',

@@ -1,13 +1,14 @@
 import type { JsonObject } from '../../kit/text/json-text.ts';
-import { compareAmounts } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
-import type { NetworkConversion } from './network-conversion.ts';
+import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
+import { landingEvents, lowestMilestones, type Milestone } from '../records/milestones.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
-import { targetCountries } from '../../kit/vocabulary/targeting.ts';
+import { trackingType } from '../records/tracking-type.ts';
+import { targetCountries, targetDevicesByAll } from '../../kit/vocabulary/targeting.ts';
 
 /** Settings of both lists. */
 const everyList = {
@@ -20,13 +21,15 @@ const everyList = {
 
 /**
  * Affise, partner API 3.0. A goal may pay differently by country and system, which has no single payout: the lowest
- * counts. Failures come with HTTP 200 and `status` 2; a limit above 500 is cut to it.
+ * counts. Failures come with HTTP 200 and `status` 2; a limit above 500 is cut to it. Shapes: tests/AffiliateMethods in
+ * github.com/affise/php-sdk, the vendor's client.
  */
 export const affise: Connector = {
   name: 'affise',
   secrets: ['api_key'],
   offers: {
     isFull: true,
+    clickId: { parameter: 'sub1' },
     path: '/3.0/partner/offers',
     query: { page: '{page}', limit: '{size}' },
     ...everyList,
@@ -44,21 +47,25 @@ export const affise: Connector = {
 };
 
 /** Statuses by number, as in requests, and by text, as in answers. */
-const affiseStatuses: Record<string, NetworkConversion['status']> = {
-  '1': 'approved',
-  confirmed: 'approved',
-  '2': 'pending',
-  pending: 'pending',
-  '5': 'pending',
-  hold: 'pending',
-  '3': 'rejected',
-  declined: 'rejected',
-};
+const affiseStatuses = new Map<string, NetworkConversion['status']>([
+  ['1', 'approved'],
+  ['confirmed', 'approved'],
+  ['2', 'pending'],
+  ['pending', 'pending'],
+  ['5', 'pending'],
+  ['hold', 'pending'],
+  ['3', 'rejected'],
+  ['declined', 'rejected'],
+]);
 
-function affiseConversion(record: NetworkRecord): NetworkConversion | undefined {
-  const [id, createdAt, updatedAt] = [record.text('id'), record.text('created_at'), record.text('updated_at')];
-  const status = affiseStatuses[record.text('status')?.toLowerCase() ?? ''];
-  if (id === undefined || createdAt === undefined || status === undefined) return undefined;
+function affiseConversion(record: NetworkRecord): NetworkConversion | NoConversion {
+  const [id, createdAt] = [record.text('id'), record.text('created_at')];
+  const updatedAt = record.firstText('updated_at', 'updatedAt');
+  const status = affiseStatuses.get(record.text('status')?.toLowerCase() ?? '');
+  if (id === undefined) return 'unreadable';
+  if (createdAt === undefined) return 'bad_time';
+  if (status === undefined) return 'unknown_status';
+  const payout = record.text('payouts');
   return {
     id,
     clickId: record.text('sub1'),
@@ -66,14 +73,16 @@ function affiseConversion(record: NetworkRecord): NetworkConversion | undefined 
     // In UTC, as requested, and written without an offset.
     occurredAt: `${createdAt}Z`,
     changedAt: updatedAt === undefined ? undefined : `${updatedAt}Z`,
-    payout: record.text('payouts'),
+    payout,
     currency: record.text('currency')?.toUpperCase(),
-    reason: record.text('decline_reason'),
+    // The only goal of an offer is no milestone, by which nothing could be priced.
+    eventId: payout === undefined ? undefined : record.text('goal_value'),
+    reason: record.firstText('decline_reason', 'comment'),
   };
 }
 
 function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
-  const title = record.text('title');
+  const title = record.title('title');
   const descriptions = descriptionsOf(record);
   if (
     !source.keepNonIncentive &&
@@ -81,11 +90,16 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
   )
     return { leftOut: 'forbids_incentives' };
   const warnings = new Set<string>();
-  const goals = goalsOf(record, warnings);
-  const currency = record.records('payments').flatMap((payment) => payment.text('currency') ?? [])[0];
-  const allowed = [...record.texts('countries'), ...targeted(record, 'allow')];
-  const target = targetCountries([...new Set(allowed)], targeted(record, 'deny'));
-  for (const warning of target.warnings) warnings.add(warning);
+  const { currency, goals } = goalsOf(record, source.currency ?? 'USD', warnings);
+  const allowed = [...record.words('countries'), ...targeted(record, 'country.allow')];
+  const target = targetCountries([...new Set(allowed)], targeted(record, 'country.deny'));
+  const devices = targetDevicesByAll([
+    { allowed: targeted(record, 'os.allow'), denied: targeted(record, 'os.deny') },
+    { allowed: targeted(record, 'device_type') },
+  ]);
+  for (const warning of [...target.warnings, ...devices.warnings]) warnings.add(warning);
+  if (['region', 'city'].some((of) => [`${of}.allow`, `${of}.deny`].some((at) => targeted(record, at).length > 0)))
+    warnings.add('region_rules');
   const caps = record.records('caps').filter((cap) => cap.text('period') === 'day');
   const capOf = (type: string) => caps.find((cap) => cap.text('type') === type)?.cap('value');
   return {
@@ -93,16 +107,14 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
       external_id: record.text('id'),
       title,
       description: Object.keys(descriptions).length === 0 ? undefined : descriptions,
-      payout: goals.size === 1 ? [...goals.values()][0] : undefined,
-      currency: currency?.toUpperCase() ?? source.currency ?? 'USD',
-      events:
-        goals.size > 1
-          ? [...goals].map(([goal, payout]) => ({ event_id: goal, description: goal, payout }))
-          : undefined,
-      status: 'nothing' in target ? 'paused' : 'active',
+      payout: goals.length === 1 ? goals[0]?.payout : undefined,
+      currency,
+      events: goals.length > 1 ? landingEvents(goals) : undefined,
+      status: 'nothing' in target || 'nothing' in devices ? 'paused' : 'active',
       countries: 'nothing' in target ? [] : target.values,
-      devices: [...new Set(record.records('targeting').flatMap((rule) => rule.texts('os.allow')))],
+      devices: 'nothing' in devices ? [] : devices.values,
       categories: record.records('full_categories').flatMap((category) => category.text('title') ?? []),
+      tracking_type: record.flag('is_cpi') ? trackingType('CPI') : undefined,
       image: record.text('logo'),
       preview_url: record.text('preview_url'),
       destination_url: record.firstText('link', 'links.0.url'),
@@ -113,35 +125,51 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
   };
 }
 
-/** Lowest payout of each goal; goals that pay a share are left out. */
-function goalsOf(record: NetworkRecord, warnings: Set<string>): Map<string, string> {
-  const goals = new Map<string, string>();
+/**
+ * Goals in one currency, each at its lowest payout; those that pay a share are left out. Amounts in several currencies
+ * are never added or compared: the first currency that pays every goal counts. Where none does there are no goals, and
+ * landing refuses the offer.
+ */
+function goalsOf(
+  record: NetworkRecord,
+  otherwise: string,
+  warnings: Set<string>,
+): { currency: string; goals: Milestone[] } {
+  const byCurrency = new Map<string, Milestone[]>();
+  const all = new Set<string>();
   for (const payment of record.records('payments')) {
     const revenue = payment.text('revenue');
-    if (revenue === undefined || payment.text('type') === 'percent') {
+    if (revenue === undefined || (payment.text('type') ?? 'fixed') !== 'fixed') {
       warnings.add('no_fixed_payout');
       continue;
     }
-    const goal = payment.firstText('goal', 'title') ?? '1';
-    const known = goals.get(goal);
-    if (known !== undefined && known !== revenue) warnings.add('payout_differs_by_target');
-    if (known === undefined || compareAmounts(revenue, known) < 0) goals.set(goal, revenue);
+    const id = payment.firstText('goal', 'title') ?? '1';
+    const currency = payment.text('currency')?.toUpperCase() ?? otherwise;
+    const description = payment.title('title') ?? record.title(`goals.${id}`) ?? id;
+    all.add(id);
+    byCurrency.set(currency, [...(byCurrency.get(currency) ?? []), { id, description, payout: revenue }]);
   }
-  return goals;
+  if (byCurrency.size > 1) warnings.add('several_currencies');
+  for (const [currency, milestones] of byCurrency) {
+    const goals = lowestMilestones(milestones, warnings);
+    if (goals.length === all.size) return { currency, goals };
+  }
+  return { currency: otherwise, goals: [] };
 }
 
-/** Descriptions by language, without empty ones. */
+/** Descriptions by language, without empty ones; some answers have a single one. */
 function descriptionsOf(record: NetworkRecord): JsonObject {
-  return Object.fromEntries(
-    record.keys('description_lang').flatMap((language) => {
-      const text = plainText(record.text(`description_lang.${language}`));
-      return text === undefined ? [] : [[language, text]];
-    }),
-  );
+  const byLanguage = record.keys('description_lang').flatMap((language) => {
+    const text = plainText(record.text(`description_lang.${language}`));
+    return text === undefined ? [] : [[language, text] as const];
+  });
+  const only = byLanguage.length === 0 ? plainText(record.text('description')) : undefined;
+  return only === undefined ? Object.fromEntries(byLanguage) : { en: only };
 }
 
-function targeted(record: NetworkRecord, list: 'allow' | 'deny'): string[] {
-  return record.records('targeting').flatMap((rule) => rule.texts(`country.${list}`));
+/** Words of all targeting groups; lists are empty as `[]` or `{}`. */
+function targeted(record: NetworkRecord, list: string): string[] {
+  return record.records('targeting').flatMap((rule) => rule.words(list));
 }
 
 function refusesIncentiveSource(record: NetworkRecord): boolean {
@@ -149,6 +177,6 @@ function refusesIncentiveSource(record: NetworkRecord): boolean {
     .records('sources')
     .some(
       (traffic) =>
-        /incent/i.test(traffic.text('title') ?? '') && ['0', 'false'].includes(traffic.text('allowed') ?? ''),
+        /incent|мотивирован/i.test(traffic.text('title') ?? '') && ['0', 'false'].includes(traffic.text('allowed') ?? ''),
     );
 }

@@ -1,9 +1,11 @@
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
-import type { NetworkConversion } from './network-conversion.ts';
+import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
+import { storeDevices } from '../records/store-devices.ts';
+import { trackingType } from '../records/tracking-type.ts';
 
 /**
  * CAKE, the JSON feed for affiliates. Rows count from 1; `row_count` counts the list in some versions and the page in
@@ -14,6 +16,7 @@ export const cake: Connector = {
   secrets: ['api_key', 'affiliate_id'],
   offers: {
     isFull: true,
+    clickId: { parameter: 's1' },
     path: '/affiliates/api/Offers/Feed',
     query: { api_key: '{api_key}', affiliate_id: '{affiliate_id}', start_at_row: '{page}', row_limit: '{size}' },
     records: 'data',
@@ -41,14 +44,28 @@ export const cake: Connector = {
   },
 };
 
-function cakeConversion(record: NetworkRecord): NetworkConversion | undefined {
+/** Networks may set words of their own: of others than these nobody is credited. */
+const dispositions = new Map<string, NetworkConversion['status']>([
+  ['', 'approved'],
+  ['approved', 'approved'],
+  ['pending', 'pending'],
+  ['rejected', 'rejected'],
+  ['returned', 'rejected'],
+  ['void', 'rejected'],
+  ['voided', 'rejected'],
+]);
+
+function cakeConversion(record: NetworkRecord): NetworkConversion | NoConversion {
   const [id, occurredAt] = [record.text('conversion_id'), isoTime(record.text('conversion_date'))];
-  if (id === undefined || occurredAt === undefined) return undefined;
-  const disposition = record.text('disposition')?.toLowerCase() ?? '';
+  if (id === undefined) return 'unreadable';
+  if (occurredAt === undefined) return 'bad_time';
+  const [disposition] = record.words('disposition');
+  const status = dispositions.get(disposition?.toLowerCase() ?? '');
+  if (status === undefined) return 'unknown_status';
   return {
     id,
     clickId: record.text('subid_1'),
-    status: disposition === 'pending' ? 'pending' : /reject|returned|void/.test(disposition) ? 'rejected' : 'approved',
+    status,
     occurredAt,
     payout: record.text('price'),
     currency: undefined,
@@ -64,11 +81,14 @@ function isoTime(text: string | undefined): string | undefined {
 const flatFormats = new Set(['cpa', 'cpi', 'cpl', 'fixed']);
 
 function cakeOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
-  const title = record.text('offer_name');
+  const title = record.title('offer_name');
   const description = plainText(record.text('description'));
   if (!source.keepNonIncentive && forbidsIncentives(title, description, record.text('restrictions')))
     return { leftOut: 'forbids_incentives' };
   const isFlat = flatFormats.has(record.text('price_format')?.toLowerCase() ?? '');
+  // An object in all versions that were seen, by either name of its members; a text is understood too.
+  const status = record.firstText('offer_status.offer_status_name', 'offer_status.status_name', 'offer_status');
+  const preview = record.text('preview_link');
   const [offerId, contractId] = [record.text('offer_id'), record.text('offer_contract_id')];
   return {
     record: canonicalOffer({
@@ -77,12 +97,21 @@ function cakeOffer(record: NetworkRecord, source: SourceSettings): CanonicalReco
       description,
       payout: isFlat ? record.text('price') : undefined,
       currency: source.currency ?? 'USD',
-      status: record.text('offer_status')?.toLowerCase() === 'active' ? 'active' : 'paused',
-      countries: record.records('allowed_countries').flatMap((country) => country.text('country_code') ?? []),
+      status: status?.toLowerCase() === 'active' ? 'active' : 'paused',
+      countries: countries(record),
+      devices: storeDevices(preview),
       categories: [record.text('vertical_name')].filter((name) => name !== undefined),
       image: record.text('thumbnail_image_url'),
-      preview_url: record.text('preview_link'),
+      tracking_type: trackingType(record.text('price_format')),
+      preview_url: preview,
     }),
     warnings: isFlat ? [] : ['no_fixed_payout'],
   };
+}
+
+/** Objects with a code, or codes alone. A country without either goes on, so that landing refuses it. */
+function countries(record: NetworkRecord): string[] {
+  return record
+    .records('allowed_countries')
+    .map((country) => country.firstText('country_code', 'country_name', '') ?? 'a country without a name');
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kit/text/json-text.ts';
+import type { ClickIdPlace } from '../records/click-link.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
@@ -30,6 +31,7 @@ export interface Connector {
   readonly offers?: StreamDeclaration & {
     /** True where a complete pull has all offers of the account; otherwise the source is declared `delta`. */
     isFull: boolean;
+    clickId: ClickIdPlace;
     toCanonical: (record: NetworkRecord, source: SourceSettings) => CanonicalRecord;
   };
   readonly conversions?: StreamDeclaration & {

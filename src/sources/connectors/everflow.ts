@@ -1,14 +1,17 @@
+import { jsonText } from '../../kit/text/json-text.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
-import type { NetworkConversion } from './network-conversion.ts';
+import type { NetworkConversion, NoConversion } from './network-conversion.ts';
+import { landingEvents, lowestMilestones, type Milestone } from '../records/milestones.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
-import { targetCountries } from '../../kit/vocabulary/targeting.ts';
+import { trackingType } from '../records/tracking-type.ts';
+import { targetCountries, targetDevicesByAll, type DeviceRule } from '../../kit/vocabulary/targeting.ts';
 
 /**
  * Everflow, affiliate API v1. All affiliates of a network share five requests a second; we use two. Times are seconds
- * since the epoch. Landing warns of rules for platforms that it does not know.
+ * since the epoch. Rules of targeting: developers.everflow.io/user-guide/rulesets.
  */
 export const everflow: Connector = {
   name: 'everflow',
@@ -16,6 +19,7 @@ export const everflow: Connector = {
   secrets: ['api_key'],
   offers: {
     isFull: true,
+    clickId: { parameter: 'sub1' },
     path: '/v1/affiliates/offersrunnable',
     query: { page: '{page}', page_size: '{size}' },
     headers: { 'X-Eflow-API-Key': '{api_key}' },
@@ -46,18 +50,20 @@ export const everflow: Connector = {
   },
 };
 
-const everflowStatuses: Record<string, NetworkConversion['status']> = {
-  approved: 'approved',
-  pending: 'pending',
-  rejected: 'rejected',
-  invalid: 'rejected',
-};
+const everflowStatuses = new Map<string, NetworkConversion['status']>([
+  ['approved', 'approved'],
+  ['pending', 'pending'],
+  ['rejected', 'rejected'],
+  ['invalid', 'rejected'],
+]);
 
-function everflowConversion(record: NetworkRecord): NetworkConversion | undefined {
+function everflowConversion(record: NetworkRecord): NetworkConversion | NoConversion {
   const id = record.text('conversion_id');
   const occurredAt = epochMoment(record.text('conversion_unix_timestamp'));
-  const status = everflowStatuses[record.text('status')?.toLowerCase() ?? ''];
-  if (id === undefined || occurredAt === undefined || status === undefined) return undefined;
+  const status = everflowStatuses.get(record.text('status')?.toLowerCase() ?? '');
+  if (id === undefined) return 'unreadable';
+  if (occurredAt === undefined) return 'bad_time';
+  if (status === undefined) return 'unknown_status';
   return {
     id,
     clickId: record.text('sub1'),
@@ -66,6 +72,7 @@ function everflowConversion(record: NetworkRecord): NetworkConversion | undefine
     // The affiliate's earnings are the network's `revenue`.
     payout: record.text('revenue'),
     currency: record.text('currency_id'),
+    eventId: record.flag('is_event') ? record.text('event') : undefined,
   };
 }
 
@@ -73,35 +80,37 @@ function everflowConversion(record: NetworkRecord): NetworkConversion | undefine
 const flatTypes = new Set(['cpa', 'cpa_cps', 'flat', 'cpl', 'cpi']);
 
 function everflowOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
-  const title = record.text('name');
+  const title = record.title('name');
   const description = record.flag('is_description_plain_text')
     ? record.text('html_description')
     : plainText(record.text('html_description'));
   if (!source.keepNonIncentive && forbidsIncentives(title, description)) return { leftOut: 'forbids_incentives' };
-  const warnings: string[] = [];
-  const entries = entriesOf(record, 'relationship.payouts');
-  const defaults = entries.filter((entry) => entry.flag('is_default'));
-  const base = defaults.length === 1 ? defaults[0] : undefined;
-  const isFlat = flatTypes.has(base?.text('payout_type')?.toLowerCase() ?? '');
-  if (!isFlat) warnings.push(defaults.length > 1 ? 'several_default_payouts' : 'no_fixed_payout');
-  const rules = entriesOf(record, 'relationship.ruleset.countries');
-  const target = targetCountries(countryWords(rules, 'include'), countryWords(rules, 'exclude'));
-  warnings.push(...target.warnings);
+  const warnings = new Set<string>();
+  const { base, events } = payoutsOf(record, warnings);
+  const rules = (of: string) => entriesOf(record, `relationship.ruleset.${of}`);
+  const countries = rules('countries');
+  const target = targetCountries(wordsOf(countries, 'include'), wordsOf(countries, 'exclude'));
+  const devices = targetDevicesByAll([
+    { allowed: wordsOf(rules('platforms'), 'include'), denied: wordsOf(rules('platforms'), 'exclude') },
+    deviceTypes(rules('device_types'), warnings),
+  ]);
+  for (const warning of [...target.warnings, ...devices.warnings]) warnings.add(warning);
+  if (['regions', 'cities', 'dmas', 'postal_codes'].some((of) => rules(of).length > 0)) warnings.add('region_rules');
+  const isNowhere = 'nothing' in target || 'nothing' in devices;
   const isCapped = record.flag('is_caps_enabled');
-  const platforms = entriesOf(record, 'relationship.ruleset.platforms')
-    .filter((rule) => rule.text('targeting_type') !== 'exclude')
-    .flatMap((rule) => rule.firstText('label', 'platform_id') ?? []);
   return {
     record: canonicalOffer({
       external_id: record.text('network_offer_id'),
       title,
       description,
-      payout: isFlat ? base?.text('payout_amount') : undefined,
+      payout: base?.text('payout_amount'),
       currency: record.text('currency_id') ?? source.currency ?? 'USD',
-      status: record.text('offer_status') === 'active' && !('nothing' in target) ? 'active' : 'paused',
+      events: landingEvents(events),
+      status: record.text('offer_status') === 'active' && !isNowhere ? 'active' : 'paused',
       countries: 'nothing' in target ? [] : target.values,
-      devices: platforms,
+      devices: 'nothing' in devices ? [] : devices.values,
       categories: [record.text('relationship.category.name')].filter((name) => name !== undefined),
+      tracking_type: trackingType(base?.text('payout_type')),
       image: record.text('thumbnail_url'),
       preview_url: record.text('preview_url'),
       destination_url: record.text('tracking_url'),
@@ -110,8 +119,43 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
       created_at: epochMoment(record.text('time_created')),
       updated_at: epochMoment(record.text('time_saved')),
     }),
-    warnings,
+    warnings: [...warnings],
   };
+}
+
+/** The default payout where it is a fixed amount, and the other entries with one: events after the conversion. */
+function payoutsOf(
+  record: NetworkRecord,
+  warnings: Set<string>,
+): { base: NetworkRecord | undefined; events: Milestone[] } {
+  const entries = entriesOf(record, 'relationship.payouts');
+  const isFlat = (entry: NetworkRecord) => {
+    const type = entry.text('payout_type')?.toLowerCase() ?? '';
+    if (type === 'cpa_cps') warnings.add('share_not_counted');
+    if (!flatTypes.has(type)) warnings.add('no_fixed_payout');
+    return flatTypes.has(type);
+  };
+  const defaults = entries.filter((entry) => entry.flag('is_default'));
+  if (defaults.length > 1) warnings.add('several_default_payouts');
+  if (defaults.length === 0) warnings.add('no_fixed_payout');
+  const base = defaults.length === 1 && isFlat(defaults[0] as NetworkRecord) ? defaults[0] : undefined;
+  // Of an offer that pays a share the other entries are no payout.
+  const events = (base === undefined ? [] : entries).flatMap((entry): Milestone[] => {
+    const [name, payout] = [entry.text('entry_name'), entry.text('payout_amount')];
+    if (entry.flag('is_default') || name === undefined || payout === undefined || !isFlat(entry)) return [];
+    // The list of conversions names the event by this name.
+    return [{ id: name, description: name, payout }];
+  });
+  return { base, events: lowestMilestones(events, warnings) };
+}
+
+/** Types of which only some are excluded, such as tablets, leave the systems of the others. */
+function deviceTypes(rules: readonly NetworkRecord[], warnings: Set<string>): DeviceRule {
+  const denied = wordsOf(rules, 'exclude').map((word) => word.toLowerCase());
+  const isHalf = denied.includes('mobile') !== denied.includes('tablet');
+  if (isHalf) warnings.add('device_types_in_part');
+  const whole = isHalf ? denied.filter((word) => word !== 'mobile' && word !== 'tablet') : denied;
+  return { allowed: wordsOf(rules, 'include'), denied: whole };
 }
 
 /** Records of a list, which may be under `entries`. */
@@ -119,10 +163,11 @@ function entriesOf(record: NetworkRecord, place: string): NetworkRecord[] {
   return record.at(`${place}.entries`) === undefined ? record.records(place) : record.records(`${place}.entries`);
 }
 
-function countryWords(rules: readonly NetworkRecord[], type: 'include' | 'exclude'): string[] {
+/** A rule without words goes on as its text, which landing refuses. */
+function wordsOf(rules: readonly NetworkRecord[], type: 'include' | 'exclude'): string[] {
   return rules
     .filter((rule) => (rule.text('targeting_type') ?? 'include') === type)
-    .flatMap((rule) => rule.firstText('country_code', 'label') ?? []);
+    .map((rule) => rule.firstText('country_code', 'label', 'platform_id') ?? jsonText(rule.value));
 }
 
 /** Converts seconds since the epoch; zero means no time. */

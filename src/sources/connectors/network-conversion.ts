@@ -2,6 +2,8 @@
 export interface NetworkConversion {
   /** The network's own. */
   id: string;
+  /** The id that the network will name it by in future, beside the present one. */
+  laterId?: string | undefined;
   /** The sub id that our links carry; without one nobody can be credited. */
   clickId: string | undefined;
   status: 'approved' | 'pending' | 'rejected' | 'charged_back';

@@ -13,6 +13,7 @@ export const ogads: Connector = {
   secrets: ['api_key', 'ip', 'user_agent'],
   offers: {
     isFull: false,
+    clickId: { parameter: 'aff_sub' },
     path: '/api/v2',
     query: { ip: '{ip}', user_agent: '{user_agent}' },
     headers: { Authorization: 'Bearer {api_key}' },
@@ -27,13 +28,13 @@ function ogadsOffer(record: NetworkRecord, source: SourceSettings): CanonicalRec
   return {
     record: canonicalOffer({
       external_id: record.text('offerid'),
-      title: record.firstText('name_short', 'name'),
+      title: record.title('name_short', 'name'),
       description: plainText(record.text('adcopy')),
       payout: record.text('payout'),
       currency: source.currency ?? 'USD',
       status: 'active',
-      countries: record.texts('country'),
-      devices: record.texts('device'),
+      countries: record.words('country'),
+      devices: record.words('device'),
       image: record.text('picture'),
       destination_url: record.text('link'),
     }),

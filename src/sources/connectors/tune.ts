@@ -1,9 +1,11 @@
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
-import type { NetworkConversion } from './network-conversion.ts';
+import type { NetworkConversion, NoConversion } from './network-conversion.ts';
+import { landingEvents, lowestMilestones, type Milestone } from '../records/milestones.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
+import { storeDevices } from '../records/store-devices.ts';
 
 /**
  * TUNE (HasOffers), affiliate API v3. Numbers and truth values come as texts, maps in place of lists, and failures with
@@ -14,12 +16,13 @@ export const tune: Connector = {
   secrets: ['api_key'],
   offers: {
     isFull: true,
+    clickId: { parameter: 'aff_sub' },
     path: '/Apiv3/json',
     query: {
       api_key: '{api_key}',
       Target: 'Affiliate_Offer',
       Method: 'findMyApprovedOffers',
-      'contain[]': ['Country', 'Thumbnail', 'OfferCategory', 'TrackingLink', 'Goal'],
+      'contain[]': ['Country', 'Thumbnail', 'OfferCategory', 'TrackingLink', 'Goal', 'OfferOperatingSystem'],
       'filters[status]': 'active',
       'sort[id]': 'asc',
       limit: '{size}',
@@ -41,11 +44,13 @@ export const tune: Connector = {
       Method: 'getConversions',
       'fields[]': [
         'Stat.id',
+        'Stat.tune_event_id',
         'Stat.datetime',
         'Stat.payout',
         'Stat.currency',
         'Stat.conversion_status',
         'Stat.affiliate_info1',
+        'Goal.name',
       ],
       'sort[Stat.id]': 'asc',
       data_start: '{from}',
@@ -62,49 +67,89 @@ export const tune: Connector = {
   },
 };
 
-function tuneConversion(record: NetworkRecord): NetworkConversion | undefined {
-  const [id, occurredAt] = [record.text('Stat.id'), record.text('Stat.datetime')];
-  const status = record.text('Stat.conversion_status');
-  if (id === undefined || occurredAt === undefined) return undefined;
-  if (status !== 'approved' && status !== 'pending' && status !== 'rejected') return undefined;
+const tuneStatuses = new Map<string, NetworkConversion['status']>([
+  ['approved', 'approved'],
+  ['pending', 'pending'],
+  ['rejected', 'rejected'],
+]);
+
+/** TUNE replaces `Stat.id` by `Stat.tune_event_id` (developers.tune.com/network-models/conversionreport). */
+function tuneConversion(record: NetworkRecord): NetworkConversion | NoConversion {
+  const id = record.firstText('Stat.id', 'Stat.tune_event_id');
+  const occurredAt = record.text('Stat.datetime');
+  const status = tuneStatuses.get(record.text('Stat.conversion_status')?.toLowerCase() ?? '');
+  if (id === undefined) return 'unreadable';
+  if (occurredAt === undefined) return 'bad_time';
+  if (status === undefined) return 'unknown_status';
   return {
     id,
+    laterId: record.text('Stat.tune_event_id'),
     clickId: record.text('Stat.affiliate_info1'),
     status,
     occurredAt,
     payout: record.text('Stat.payout'),
     currency: record.text('Stat.currency'),
+    eventId: record.text('Goal.name'),
   };
 }
 
 function tuneOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
-  const title = record.text('Offer.name');
+  const title = record.title('Offer.name');
   const description = plainText(record.text('Offer.description'));
   if (!source.keepNonIncentive && forbidsIncentives(title, description)) return { leftOut: 'forbids_incentives' };
-  const type = record.text('Offer.payout_type') ?? 'cpa_flat';
-  // A percentage, or a payout for a click or a thousand views, is no amount for a conversion.
-  const isFlat = type === 'cpa_flat' || type === 'cpa_both';
+  const warnings = new Set<string>();
+  const isFlat = paysFlat(record.text('Offer.payout_type'), warnings);
+  const base = isFlat ? record.text('Offer.default_payout') : undefined;
+  const goals = isFlat && record.text('Offer.has_goals_enabled') !== '0' ? goalsOf(record, warnings) : [];
+  const preview = record.text('Offer.preview_url');
+  const systems = record.words('OfferOperatingSystem', 'name');
   return {
     record: canonicalOffer({
       external_id: record.text('Offer.id'),
       title,
       description,
-      payout: isFlat ? record.text('Offer.default_payout') : undefined,
+      // An offer that pays by its goals alone has 0 of its own.
+      payout: goals.length > 0 && isZero(base) ? undefined : base,
       currency: record.text('Offer.currency') ?? source.currency ?? 'USD',
+      events: landingEvents(goals),
       status: record.text('Offer.status') === 'active' && !record.flag('Offer.is_expired') ? 'active' : 'paused',
       countries: countries(record),
+      devices: systems.length > 0 ? systems : storeDevices(preview),
       categories: record.records('OfferCategory').flatMap((category) => category.text('name') ?? []),
       image: record.firstText('Thumbnail.url', 'Thumbnail.thumbnail'),
-      preview_url: record.text('Offer.preview_url'),
+      preview_url: preview,
       destination_url: record.text('TrackingLink.click_url'),
       daily_cap: record.cap('Offer.conversion_cap'),
     }),
-    warnings: isFlat ? [] : ['no_fixed_payout'],
+    warnings: [...warnings],
   };
+}
+
+/** A percentage, or a payout for a click or a thousand views, is no amount for a conversion. */
+function paysFlat(type = 'cpa_flat', warnings: Set<string>): boolean {
+  if (type === 'cpa_both') warnings.add('share_not_counted');
+  const isFlat = type === 'cpa_flat' || type === 'cpa_both';
+  if (!isFlat) warnings.add('no_fixed_payout');
+  return isFlat;
+}
+
+/** Goals with a fixed amount, by name, as the list of conversions names them; the deleted ones are left out. */
+function goalsOf(record: NetworkRecord, warnings: Set<string>): Milestone[] {
+  const goals = record.records('Goal').flatMap((goal): Milestone[] => {
+    const [name, payout] = [goal.firstText('name', 'id'), goal.text('default_payout')];
+    if ((goal.text('status') ?? 'active') !== 'active' || name === undefined || payout === undefined) return [];
+    if (!paysFlat(goal.text('payout_type'), warnings)) return [];
+    return [{ id: name, description: goal.title('name') ?? name, payout }];
+  });
+  return lowestMilestones(goals, warnings);
+}
+
+function isZero(amount: string | undefined): boolean {
+  return amount === undefined || /^0*\.?0*$/.test(amount);
 }
 
 /** A map by code, `[]` where the offer runs everywhere. */
 function countries(record: NetworkRecord): string[] {
   const keys = record.keys('Country');
-  return keys.length > 0 ? keys : record.records('Country').flatMap((country) => country.text('code') ?? []);
+  return keys.length > 0 ? keys : record.words('Country', 'code');
 }

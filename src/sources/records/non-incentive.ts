@@ -1,12 +1,12 @@
 /**
- * Phrases of an offer's texts that forbid paying users, in English, German, French, Spanish, Portuguese and Italian:
- * "incent", "incentivised", "incentivi" and the like with a word that denies or forbids it.
+ * Phrases of an offer's texts that forbid paying users, in English, German, French, Spanish, Portuguese, Italian and
+ * Russian: "incent", "incentivised", "incentivi" and the like with a word that denies or forbids it.
  */
-const incentive = String.raw`(?<!\p{L})incent\p{L}*(?: traffic| trafic)?`;
-const denied = String.raw`(?<!\p{L})(?:no|non|kein|keine|keinen|ohne|sin|sem|senza|sans|pas d['’])[- ]?`;
+const incentive = String.raw`(?<!\p{L})(?:incent|мотивирован)\p{L}*(?: traffic| trafic| трафик\p{L}*)?`;
+const denied = String.raw`(?<!\p{L})(?:no|non|kein|keine|keinen|ohne|sin|sem|senza|sans|pas d['’]|без|не)[- ]?`;
 const forbidden =
   '(?:(?:not |nicht |non |no |não )(?:allowed|erlaubt|permi\\p{L}*|autorisé\\p{L}*|consentit\\p{L}*)' +
-  '|prohib\\p{L}*|proib\\p{L}*|forbidden|verboten|untersagt|interdit\\p{L}*|vietat\\p{L}*)';
+  '|prohib\\p{L}*|proib\\p{L}*|forbidden|verboten|untersagt|interdit\\p{L}*|vietat\\p{L}*|запрещ\\p{L}*)';
 const phrases = [
   denied + incentive,
   String.raw`${incentive}(?: \p{L}{1,4})? ${forbidden}`,

@@ -1,5 +1,6 @@
 import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
-import { isJsonObject, type JsonValue } from '../../kit/text/json-text.ts';
+import { plainText } from '../../kit/intake/mapping/html.ts';
+import { isJsonObject, jsonText, type JsonValue } from '../../kit/text/json-text.ts';
 
 /** A record of a network, read by places. */
 export class NetworkRecord {
@@ -28,6 +29,11 @@ export class NetworkRecord {
     return undefined;
   }
 
+  /** Returns the text of the first place that has one, on one line, with entities and tags made plain. */
+  title(...places: string[]): string | undefined {
+    return plainText(this.firstText(...places))?.replaceAll('\n', ' ');
+  }
+
   /** True for `true`, 1 and `1`. */
   flag(place: string): boolean {
     return ['true', '1'].includes(this.text(place)?.toLowerCase() ?? '');
@@ -49,6 +55,16 @@ export class NetworkRecord {
     const parts =
       typeof value === 'string' ? value.split(',') : membersOf(value).map((member) => scalarText(member) ?? '');
     return parts.map((part) => part.trim()).filter((part) => part !== '');
+  }
+
+  /**
+   * Returns the words of a targeting list, at a place or `at` a place of each member. A member that has none there goes
+   * on as its JSON text, which landing refuses: a rule that is not understood must not come to mean everywhere.
+   */
+  words(place: string, at = ''): string[] {
+    const value = this.at(place);
+    if (value !== undefined && scalarText(value) !== undefined) return this.texts(place);
+    return this.records(place).map((member) => member.text(at) ?? jsonText(member.value));
   }
 
   /** Returns a limit; 0 and a million and more stand for none. */
