@@ -10,6 +10,7 @@ import type { PullClock } from '../src/sources/http/budget.ts';
 import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
 import { EmittedStore } from '../src/sources/conversions/emitted-store.ts';
+import { CampaignLinkStore } from '../src/sources/campaign-links.ts';
 import { pullConversions } from '../src/sources/pull-conversions.ts';
 import { pullOffers } from '../src/sources/pull-offers.ts';
 import { pullObjects, type ObjectsPull } from '../src/sources/s3/pull-objects.ts';
@@ -145,7 +146,8 @@ async function pullLists(
   const fetching = fetchingOf(source, pulling);
   if (source.offers !== undefined) {
     const folder = join(data.landing, 'offers', source.name);
-    const { leftOut, ...whole } = await pullOffers(source, folder, startedAt, fetching, effects);
+    using links = new CampaignLinkStore(data);
+    const { leftOut, ...whole } = await pullOffers(source, folder, startedAt, links, fetching, effects);
     add({ ...whole, left_out: leftOut });
   }
   if (source.conversions !== undefined) {

@@ -4,6 +4,7 @@ import { addDays, dayOf, momentOfMilliseconds } from '../kit/time/moment.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { windowValues } from './http/window-days.ts';
+import { CampaignLinks } from './campaign-links.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { pageFacts, requireIds } from './fetch-all-pages.ts';
 import { firstPage } from './next-page.ts';
@@ -48,8 +49,12 @@ async function checkOffers(source: ResolvedSource, fetching: Fetching): Promise<
   const { stream, toCanonical, idAt } = offers;
   const page = await pagesOf(source, stream, fetching)(firstPage(stream));
   const { records, total } = pageFacts(stream, page);
+  const links = new CampaignLinks(source, fetching);
+  // The first offer is shown, with its link.
+  await links.learn(records.slice(0, 1));
   const read = records.map((record) => {
-    const canonical = toCanonical(new NetworkRecord(record));
+    const fields = new NetworkRecord(record);
+    const canonical = toCanonical(fields, links.of(fields));
     return { canonical, isNamed: isNamedOffer(record, canonical, idAt) };
   });
   requireIds(stream.records, idAt, records, read);

@@ -50,7 +50,7 @@ export async function pullConversions(
     const to = last < today ? last : today;
     const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
     sum.conversions += listed.length;
-    const { lines, emitted } = changesIn(listed, reading, store, sum.leftOut);
+    const { lines, emitted, firstIds } = changesIn(listed, reading, store, sum.leftOut);
     if (lines.length > 0)
       await writeExport(
         folder,
@@ -59,7 +59,7 @@ export async function pullConversions(
         effects,
         source.name,
       );
-    await effects.perform('conversions: emitted', async () => store.put(reading.source, emitted));
+    await effects.perform('conversions: emitted', async () => store.put(reading.source, emitted, firstIds));
     sum.lines += lines.length;
   }
   return sum;
@@ -112,22 +112,27 @@ function changesIn(
   reading: ConversionReading,
   store: EmittedStore,
   leftOut: Record<string, number>,
-): { lines: ConversionLine[]; emitted: Map<string, EmittedConversion> } {
+): { lines: ConversionLine[]; emitted: Map<string, EmittedConversion>; firstIds: Map<string, string> } {
   const count = (reason: string) => (leftOut[reason] = (leftOut[reason] ?? 0) + 1);
   const lines: ConversionLine[] = [];
   const emitted = new Map<string, EmittedConversion>();
+  const firstIds = new Map<string, string>();
   for (const conversion of listed) {
     const read = typeof conversion === 'string' ? conversion : readyConversion(conversion, reading);
     if (typeof read === 'string') {
       count(read);
       continue;
     }
-    const { id, emitted: before } = emittedAs(reading.source, read.id, reading.otherSources, store);
+    const { laterId } = read;
+    const known = laterId === undefined ? undefined : store.firstId(reading.source, laterId);
+    if (laterId !== undefined && known === undefined) firstIds.set(laterId, read.id);
+    const { id, emitted: before } = emittedAs(reading.source, known ?? read.id, reading.otherSources, store);
     const ready = { ...read, id };
     const change = linesFor(ready, before);
     if (ready.status === 'pending') count('pending');
     lines.push(...change.lines);
     if (change.emitted !== undefined && change.emitted !== before) emitted.set(ready.id, change.emitted);
   }
-  return { lines: lines.toSorted((one, other) => compareMoments(one.occurred_at, other.occurred_at)), emitted };
+  const byTime = lines.toSorted((one, other) => compareMoments(one.occurred_at, other.occurred_at));
+  return { lines: byTime, emitted, firstIds };
 }

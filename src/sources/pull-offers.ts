@@ -10,7 +10,8 @@ import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
-import { retryIfMoved, MovedError, fetchAllPages, type ListItem } from './fetch-all-pages.ts';
+import { CampaignLinks, type CampaignLinkStore } from './campaign-links.ts';
+import { retryIfMoved, MovedError, fetchAllPages, pageFacts, type ListItem } from './fetch-all-pages.ts';
 
 /** Summary of a complete pull of offers. */
 interface OffersPull {
@@ -30,16 +31,19 @@ export async function pullOffers(
   source: ResolvedSource,
   folder: string,
   pulledAt: Moment,
+  store: CampaignLinkStore,
   fetching: Fetching,
   effects: Effects,
 ): Promise<OffersPull> {
-  return retryIfMoved(() => pullOnce(source, folder, pulledAt, fetching, effects), fetching.onRetry);
+  const links = new CampaignLinks(source, fetching, store);
+  return retryIfMoved(() => pullOnce(source, folder, pulledAt, links, fetching, effects), fetching.onRetry);
 }
 
 async function pullOnce(
   { offers, ...asking }: ResolvedSource,
   folder: string,
   pulledAt: Moment,
+  links: CampaignLinks,
   fetching: Fetching,
   effects: Effects,
 ): Promise<OffersPull> {
@@ -48,10 +52,18 @@ async function pullOnce(
   const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
   // Bytes, since a text that is joined from many parts keeps all of them in memory.
   const lines = new Map<string, Buffer>();
+  const fetchPage = pagesOf(asking, stream, fetching);
   const read = await fetchAllPages(stream, {
     idAt,
-    fetch: pagesOf(asking, stream, fetching),
-    read: (record) => lineOf(record, toCanonical(new NetworkRecord(record)), idAt),
+    fetch: async (page) => {
+      const answer = await fetchPage(page);
+      await links.learn(pageFacts(stream, answer).records);
+      return answer;
+    },
+    read: (record) => {
+      const fields = new NetworkRecord(record);
+      return lineOf(record, toCanonical(fields, links.of(fields)), idAt);
+    },
     take: (items) => {
       for (const { id, line, leftOut, warnings } of items) {
         if (leftOut !== undefined) addTo(counts.leftOut, leftOut);

@@ -1,10 +1,11 @@
 import type { SourceEntry } from './config/sources-file.ts';
 import { readSecret, Redactor } from '../kit/config/secrets.ts';
-import type { CanonicalRecord, ToConversion } from './connectors/connector.ts';
+import type { CampaignRequest, CanonicalRecord, ToConversion } from './connectors/connector.ts';
 import { connectors } from './connectors/connectors.ts';
-import { hasPlaceholder, streamSchema, type Stream } from './connectors/declaration.ts';
+import { hasPlaceholder, streamSchema, type Stream, type StreamDeclaration } from './connectors/declaration.ts';
 import { declaredConversion } from './connectors/declared-conversion.ts';
 import { declaredOffer, idPlaces } from './connectors/declared.ts';
+import { canonicalOffer } from './records/canonical-offer.ts';
 import { withClickId, type ClickIdPlace } from './records/click-link.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
 import { basicText, type TemplateValues } from './http/request-template.ts';
@@ -23,7 +24,9 @@ export interface ResolvedSource {
     | {
         stream: Stream;
         isFull: boolean;
-        toCanonical: (record: NetworkRecord) => CanonicalRecord;
+        campaigns?: CampaignRequest & { stream: Stream };
+        /** `link`: the one of its campaign, where the list has none. */
+        toCanonical: (record: NetworkRecord, link?: string) => CanonicalRecord;
         /** Places of a record's id, where `sources.json` says them. */
         idAt?: readonly string[] | undefined;
       }
@@ -101,12 +104,29 @@ function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   }
   const offers = entry.connector === undefined ? undefined : connectors[entry.connector]?.offers;
   if (offers === undefined) return undefined;
-  const { isFull, clickId, toCanonical, ...declaration } = offers;
+  const { isFull, clickId, toCanonical, campaigns, ...declaration } = offers;
   return {
     stream: streamSchema.parse(declaration),
     isFull,
-    toCanonical: (record) => pausedWithoutLink(withClickLink(toCanonical(record, settings), clickId)),
+    ...(campaigns !== undefined && { campaigns: campaignsOf(campaigns) }),
+    toCanonical: (record, link) => {
+      const made = withLink(toCanonical(record, settings), link);
+      return pausedWithoutLink(withClickLink(made, clickId));
+    },
   };
+}
+
+function campaignsOf({
+  campaignOf,
+  linkOf,
+  ...declaration
+}: StreamDeclaration & CampaignRequest): CampaignRequest & { stream: Stream } {
+  return { stream: streamSchema.parse(declaration), campaignOf, linkOf };
+}
+
+function withLink(made: CanonicalRecord, link: string | undefined): CanonicalRecord {
+  if (!('record' in made) || link === undefined) return made;
+  return { ...made, record: canonicalOffer({ ...made.record, destination_url: link }) };
 }
 
 /** Puts our click id where links of the network take it. */

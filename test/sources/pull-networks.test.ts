@@ -185,7 +185,7 @@ describe.for(ofPages)('the pages of %s', ([connector, dialect]) => {
 
   it('is found out where it does not look at the page that is asked for', async () => {
     await using landing = await emptyData();
-    await using served = await network(5000, [{ kind: 'ignored_page', times: 99 }]);
+    await using served = await network(5000, [{ kind: 'ignored_page', times: 99_999 }]);
     await configure(landing, connector, served);
     expect((await pull(landing)).pulled).toMatchObject([
       { status: 'failed', error: expect.stringContaining('repeats an earlier one') as string },

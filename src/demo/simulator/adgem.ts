@@ -1,5 +1,5 @@
-import { pageOf, type Dialect } from './dialect.ts';
-import type { SimulatedOffer } from './offers.ts';
+import { carried, pageOf, type Asked, type Dialect, type FollowedLink } from './dialect.ts';
+import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 const token = 'a-token-for-an-hour';
 
@@ -11,15 +11,28 @@ export const adgemDialect: Dialect = {
   unauthorised: { status: 401, body: { message: 'Unauthenticated.' } },
   throttled: { status: 429, body: { message: 'Too Many Attempts.' }, headers: { 'retry-after': '20' } },
   idOf: ({ id }) => id,
-  page({ path, query }, offers) {
-    if (path === '/v1/users/token') return { status: 201, body: { access_token: token, expires_in: 3600 } };
-    const [page, size] = [Number(query.get('page')), Number(query.get('per_page'))];
+  followed: followedLink,
+  postbackMacros: adgemMacros,
+  // github.com/AdGem/adgem-integrations-documentation, docs/reference/offer-api.
+  page({ path, query }, offers, { address }) {
+    if (path === '/v1/users/token')
+      return { status: 201, body: { message: 'Authorized', access_token: token, expires_in: 3600 } };
+    const [page, size] = [Number(query.get('page')), Math.min(100, Number(query.get('per_page')))];
     const hasMore = page * size < offers.length;
     return {
       status: 200,
       body: {
-        data: pageOf(offers, page, size).map(adgemOffer),
-        pagination: { current_page: page, has_more_pages: hasMore, next_page: hasMore ? page + 1 : null },
+        status: 'success',
+        data: {
+          offers: pageOf(offers, page, size).map((offer) => adgemOffer(offer, address)),
+          pagination: {
+            current_page: page,
+            per_page: size,
+            has_more_pages: hasMore,
+            next_page: hasMore ? page + 1 : null,
+          },
+        },
+        links: { support_portal: 'https://support.example/player?playerid={playerid}' },
       },
     };
   },
@@ -34,12 +47,14 @@ export const adgemLegacyDialect: Dialect = {
   unauthorised: { status: 401, body: { status: 'error', message: 'bad token' } },
   throttled: { status: 429, body: { status: 'error' } },
   idOf: ({ id }) => id,
-  page(_asked, offers) {
+  followed: followedLink,
+  postbackMacros: adgemMacros,
+  page(_asked, offers, { address }) {
     return {
       status: 200,
       body: {
         status: 'success',
-        data: Object.fromEntries(offers.map((offer) => [offer.id, legacyOffer(offer)])),
+        data: Object.fromEntries(offers.map((offer) => [offer.id, legacyOffer(offer, address)])),
         links: {},
       },
     };
@@ -48,35 +63,71 @@ export const adgemLegacyDialect: Dialect = {
   isSinglePage: true,
 };
 
-function adgemOffer(offer: SimulatedOffer) {
+/** Links have a macro for the player, which comes back in postbacks. */
+function followedLink(asked: Asked): FollowedLink | undefined {
+  if (asked.path !== '/v1/click') return undefined;
+  return { offerId: asked.query.get('cid') ?? '', clickId: carried(asked, 'playerid') };
+}
+
+/** Macros of postbacks by GET: docs/integrate/reward-mechanism/postbacks-v2 of the same documentation. */
+function adgemMacros({ id, clickId, payout }: SimulatedConversion): Record<string, string> {
+  return { transaction_id: id, player_id: clickId ?? '', payout };
+}
+
+function linkOf({ id }: SimulatedOffer, address: string): string {
+  return `${address}/v1/click?all=1&appid=31&cid=${id}&playerid={playerid}`;
+}
+
+function adgemOffer(offer: SimulatedOffer, address: string) {
   return {
-    id: Number(offer.id),
-    name: offer.title,
-    instructions: offer.description.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+    id: offer.id,
+    campaign_id: Number(offer.id),
+    name: `${offer.title} (INCENT)`,
+    store_id: null,
+    tracking_type: 'CPE',
     total_payout_usd: Number(offer.payout),
-    geo_targeting: { include: offer.countries, exclude: [] },
+    is_multi_reward: false,
+    creatives: {
+      name: offer.title,
+      icon_url: `https://images.example/${offer.id}.png`,
+      description: asText(offer.description),
+      instructions: [],
+      categories: offer.categories,
+    },
+    goals: [{ amount: 5, payout_usd: Number(offer.payout) }],
+    links: { click_url: linkOf(offer, address) },
+    geo_targeting: {
+      countries: offer.countries.map((code) => ({ name: `Country of ${code}`, iso_alpha2: code })),
+      states: [],
+      cities: [],
+    },
+    device_targeting: [],
     os_targeting: [],
-    categories: offer.categories,
-    icon_url: `https://images.example/${offer.id}.png`,
-    tracking_url: `https://track.example/${offer.id}?u={playerid}`,
   };
 }
 
-function legacyOffer(offer: SimulatedOffer) {
+function asText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+function legacyOffer(offer: SimulatedOffer, address: string) {
   const map = (codes: readonly string[]) =>
     codes.length === 0 ? [] : Object.fromEntries(codes.map((code) => [code, 1]));
   return {
     Offer: {
       campaign_id: Number(offer.id) % 2 === 0 ? Number(offer.id) : offer.id,
       name: offer.title,
-      instructions: offer.description.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+      instructions: asText(offer.description),
       payout_usd: Number(offer.id) % 2 === 0 ? offer.payout : Number(offer.payout),
+      tracking_type: 'CPI',
       category_1: offer.categories[0],
       category_2: '',
       icon: `https://images.example/${offer.id}.png`,
-      tracking_url: `https://track.example/${offer.id}?u={playerid}`,
+      tracking_url: linkOf(offer, address),
     },
     Country: { include: map(offer.countries), exclude: [] },
-    OS: { android: 0, ios: 0, web: 0 },
+    State: [],
+    City: [],
+    OS: Number(offer.id) % 2 === 0 ? [] : { android: true, ios: true, web: true },
   };
 }

@@ -17,6 +17,14 @@ export interface NetworkAnswer {
   headers?: Record<string, string>;
 }
 
+/** A link of an offer that somebody followed. */
+export interface FollowedLink {
+  /** The network's id of the offer, or of its campaign. */
+  offerId: string;
+  /** What the link carries for the affiliate; null where it carries nothing. */
+  clickId: string | null;
+}
+
 /** A network's API: requests that it understands, and its answers. */
 export interface Dialect<Offer = SimulatedOffer> {
   /** Value of `secrets` in `sources.json`. */
@@ -34,8 +42,12 @@ export interface Dialect<Offer = SimulatedOffer> {
   /** The key that it wants, in whatever form. */
   isAuthorised(asked: Asked, key: string): boolean;
   unauthorised: NetworkAnswer;
-  /** Answers with a page of its list; `offers` are all it has. Some networks echo `key`. */
-  page(asked: Asked, offers: readonly Offer[], key: string): NetworkAnswer;
+  /** Answers with a page of its list; `offers` are all it has. Some networks echo the key; links lead to `address`. */
+  page(asked: Asked, offers: readonly Offer[], own: { key: string; address: string }): NetworkAnswer;
+  /** Reads a link that is followed; undefined for every other request. */
+  followed?(asked: Asked): FollowedLink | undefined;
+  /** Values of the macros in the address that its affiliate gave for postbacks, where it lists no conversions. */
+  postbackMacros?(conversion: SimulatedConversion): Record<string, string>;
   /** Recognises requests for conversions and answers them; absent where the network lists none. */
   conversions?: {
     isAsked: (asked: Asked) => boolean;
@@ -66,4 +78,10 @@ export function ofDays(
   to: unknown,
 ): readonly SimulatedConversion[] {
   return conversions.filter(({ at }) => at.slice(0, 10) >= String(from) && at.slice(0, 10) <= String(to));
+}
+
+/** Returns a parameter of a followed link; null where it is absent or empty. */
+export function carried({ query }: Asked, parameter: string): string | null {
+  const value = query.get(parameter);
+  return value === '' ? null : value;
 }

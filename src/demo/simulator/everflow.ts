@@ -1,4 +1,4 @@
-import { asHtml, ofDays, pageOf, type Dialect } from './dialect.ts';
+import { asHtml, carried, ofDays, pageOf, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** Everflow: the key in a header, sizes clamped, lists now plain and now under `entries`. */
@@ -31,12 +31,18 @@ export const everflowDialect: Dialect = {
       };
     },
   },
-  page({ query }, offers) {
+  // `tracking_url` has the affiliate and the offer in its path; `sub1` comes back in the list of conversions
+  // (developers.everflow.io/api-reference/post-affiliatesreportingconversions).
+  followed(asked) {
+    const [, affiliate, offerId] = asked.path.split('/');
+    return affiliate === linkOf ? { offerId: offerId ?? '', clickId: carried(asked, 'sub1') } : undefined;
+  },
+  page({ query }, offers, { address }) {
     const [page, size] = [Number(query.get('page') ?? 1), Math.min(2000, Number(query.get('page_size') ?? 50))];
     return {
       status: 200,
       body: {
-        offers: pageOf(offers, page, size).map(everflowOffer),
+        offers: pageOf(offers, page, size).map((offer) => everflowOffer(offer, address)),
         paging: { page, page_size: size, total_count: offers.length },
       },
       headers: { 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '299' },
@@ -44,7 +50,10 @@ export const everflowDialect: Dialect = {
   },
 };
 
-function everflowOffer(offer: SimulatedOffer) {
+/** The affiliate, as its links have it. */
+const linkOf = '2CTPL';
+
+function everflowOffer(offer: SimulatedOffer, address: string) {
   const rules = offer.countries.map((country_code) => ({
     country_code,
     targeting_type: 'include',
@@ -58,7 +67,7 @@ function everflowOffer(offer: SimulatedOffer) {
     is_description_plain_text: isOdd,
     thumbnail_url: `https://images.example/${offer.id}.png`,
     preview_url: `https://preview.example/${offer.id}`,
-    tracking_url: `https://track.example/${offer.id}/`,
+    tracking_url: `${address}/${linkOf}/${offer.id}/`,
     offer_status: offer.isActive ? 'active' : 'paused',
     currency_id: offer.currency,
     is_caps_enabled: offer.dailyCap !== null,
@@ -77,10 +86,10 @@ function everflowOffer(offer: SimulatedOffer) {
             payout_amount: Number(offer.payout),
             is_default: true,
           },
-          { entry_name: 'Purchase', payout_type: 'cpa', payout_amount: 0.5, is_default: false },
+          { entry_name: 'Purchase', payout_type: 'cps', payout_amount: 0, is_default: false },
         ],
       },
-      ruleset: { countries: isOdd ? rules : { total: rules.length, entries: rules }, platforms: [] },
+      ruleset: { countries: isOdd ? rules : { total: rules.length, entries: rules }, platforms: [], device_types: [] },
     },
   };
 }

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { adgemDialect, adgemLegacyDialect } from './adgem.ts';
 import { affiseDialect } from './affise.ts';
 import { ayetDialect } from './ayet.ts';
 import { cakeDialect } from './cake.ts';
-import type { NetworkAnswer, Dialect } from './dialect.ts';
+import type { NetworkAnswer, Dialect, FollowedLink } from './dialect.ts';
 import { everflowDialect } from './everflow.ts';
 import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 import { ogadsDialect } from './ogads.ts';
@@ -56,6 +57,10 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
   offers: readonly Offer[];
   conversions: readonly SimulatedConversion[] = [];
   faults: Fault[];
+  /** Links that were followed so far. */
+  readonly clicks: FollowedLink[] = [];
+  /** Address for postbacks with the network's macros, as its affiliate gave it. */
+  postbackUrl: string | undefined;
   /** Paths and queries of all requests so far, with the key's value left out. */
   readonly requests: string[] = [];
   /** Called as a request comes, before it is answered. */
@@ -97,6 +102,24 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
     return network;
   }
 
+  /**
+   * Converts a followed link: the conversion is in the list that the network gives, or is reported to the affiliate.
+   * Returns the status of the report's answer; undefined for a network that lists conversions.
+   */
+  async convert(click: FollowedLink, of: Omit<SimulatedConversion, 'clickId' | 'status'>): Promise<number | undefined> {
+    const conversion: SimulatedConversion = { ...of, clickId: click.clickId, status: 'approved' };
+    this.conversions = [...this.conversions, conversion];
+    const macros = this.#dialect.postbackMacros?.(conversion);
+    if (macros === undefined) return undefined;
+    if (this.postbackUrl === undefined) throw new Error('the affiliate gave no address for postbacks');
+    const url = this.postbackUrl.replaceAll(/\{(\w+)\}/g, (macro, name: string) =>
+      Object.hasOwn(macros, name) ? percentEncoded(macros[name] ?? '') : macro,
+    );
+    const answer = await fetch(url);
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -108,8 +131,6 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
 
   #answer(request: IncomingMessage, response: ServerResponse, body: string): void {
     const url = new URL(request.url ?? '/', this.url);
-    this.requests.push(`${url.pathname}${url.search}`.replaceAll(this.#key, '…'));
-    this.onRequest();
     const asked = {
       path: url.pathname,
       query: url.searchParams,
@@ -117,6 +138,13 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
       form: new URLSearchParams(body),
       json: jsonOf(body),
     };
+    const followed = this.#dialect.followed?.(asked);
+    if (followed !== undefined) {
+      this.clicks.push(followed);
+      return send(response, { status: 302, body: '', headers: { location: 'https://advertiser.example/' } });
+    }
+    this.requests.push(`${url.pathname}${url.search}`.replaceAll(this.#key, '…'));
+    this.onRequest();
     const fault = this.#fault();
     const { firstPage } = this.#dialect;
     if (fault === 'ignored_page' && firstPage !== undefined) url.searchParams.set(firstPage.parameter, firstPage.value);
@@ -125,7 +153,7 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
     const { conversions } = this.#dialect;
     const page = conversions?.isAsked(asked)
       ? conversions.page(asked, this.conversions)
-      : this.#dialect.page(asked, held, this.#key);
+      : this.#dialect.page(asked, held, { key: this.#key, address: this.url });
     switch (fault) {
       case 'throttled':
         return send(response, this.#dialect.throttled);
@@ -179,7 +207,7 @@ function jsonOf(body: string): Record<string, unknown> {
 
 function send(response: ServerResponse, { status, body, headers = {} }: NetworkAnswer): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 function sendText(response: ServerResponse, status: number, text: string, type: string): void {

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts';
+import { carried, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** OGAds: what it has for one visitor; comma lists, payouts as text, torn tags. */
@@ -8,15 +8,22 @@ export const ogadsDialect: Dialect = {
   unauthorised: { status: 401, body: { success: false, error: 'Unauthorized' } },
   throttled: { status: 429, body: { success: false, error: 'Too many requests' } },
   idOf: ({ id }) => id,
-  page(_asked, offers) {
-    return { status: 200, body: { success: true, error: null, offers: offers.map(ogadsOffer) } };
+  // Links take sub ids as TUNE's do; postbacks have no id of the conversion (webhook/postback/ogads of a public client).
+  followed(asked) {
+    const [, kind, offerId] = asked.path.split('/');
+    return kind === 'go' ? { offerId: offerId ?? '', clickId: carried(asked, 'aff_sub') } : undefined;
+  },
+  postbackMacros: ({ clickId, payout }) => ({ aff_sub: clickId ?? '', payout }),
+  page(_asked, offers, { address }) {
+    const listed = offers.map((offer) => ogadsOffer(offer, address));
+    return { status: 200, body: { success: true, error: null, offers: listed } };
   },
   lacks: { currency: true, share: true, cap: true, paused: true, incentives: true, categories: true, total: true },
   isSinglePage: true,
   isDelta: true,
 };
 
-function ogadsOffer(offer: SimulatedOffer) {
+function ogadsOffer(offer: SimulatedOffer, address: string) {
   return {
     offerid: Number(offer.id),
     name: `${offer.title} long`,
@@ -27,6 +34,6 @@ function ogadsOffer(offer: SimulatedOffer) {
     country: offer.countries.join(', '),
     device: '',
     picture: `https://images.example/${offer.id}.png`,
-    link: `https://track.example/${offer.id}`,
+    link: `${address}/go/${offer.id}`,
   };
 }

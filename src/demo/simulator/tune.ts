@@ -1,4 +1,4 @@
-import { asHtml, ofDays, pageOf, type NetworkAnswer, type Asked, type Dialect } from './dialect.ts';
+import { asHtml, carried, ofDays, pageOf, type NetworkAnswer, type Asked, type Dialect } from './dialect.ts';
 import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 /** TUNE: HTTP 200 for everything, maps for lists, texts for numbers, and the request, key included, in every answer. */
@@ -17,10 +17,16 @@ export const tuneDialect: Dialect = {
     page: conversionPage,
     timeZone: 'Europe/Berlin',
   },
-  page({ query }, offers, key) {
+  // Links: TrackingLink.click_url of developers.tune.com/affiliate/affiliate_offer-findmyapprovedoffers; `aff_sub` comes
+  // back as Stat.affiliate_info1 (developers.tune.com/affiliate-models/conversionreport).
+  followed(asked) {
+    if (asked.path !== '/aff_c') return undefined;
+    return { offerId: asked.query.get('offer_id') ?? '', clickId: carried(asked, 'aff_sub') };
+  },
+  page({ query }, offers, { key, address }) {
     const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 1e9)];
     // JavaScript orders keys of an object that are whole numbers, as PHP's arrays do not.
-    const data = Object.fromEntries(pageOf(offers, page, limit).map((offer) => [offer.id, tuneOffer(offer)]));
+    const data = Object.fromEntries(pageOf(offers, page, limit).map((offer) => [offer.id, tuneOffer(offer, address)]));
     const found = Object.keys(data).length;
     return {
       status: 200,
@@ -50,12 +56,15 @@ function conversionPage({ query }: Asked, conversions: readonly SimulatedConvers
   const rows = pageOf(asked, page, limit).map(({ id, clickId, status, payout, at }) => ({
     Stat: {
       id,
+      // Beside the id that it replaces: developers.tune.com/network-models/conversionreport.
+      tune_event_id: `e-${id}`,
       datetime: inBerlin(at),
       payout: `${payout}0`,
       currency: 'USD',
       conversion_status: status,
       affiliate_info1: clickId ?? '',
     },
+    Goal: { name: null },
   }));
   return {
     status: 200,
@@ -86,7 +95,7 @@ function failure(errorMessage: string) {
   };
 }
 
-function tuneOffer(offer: SimulatedOffer) {
+function tuneOffer(offer: SimulatedOffer, address: string) {
   return {
     Offer: {
       id: offer.id,
@@ -110,7 +119,9 @@ function tuneOffer(offer: SimulatedOffer) {
       offer.categories.map((name, index) => [String(index), { id: String(index), name }]),
     ),
     Thumbnail: { id: '5', url: `https://images.example/${offer.id}.png` },
-    TrackingLink: { click_url: `https://track.example/aff_c?offer_id=${offer.id}&aff_id=9` },
-    Goal: [],
+    TrackingLink: { click_url: `${address}/aff_c?offer_id=${offer.id}&aff_id=9` },
+    // A map by id, with goals that are over: developers.tune.com/affiliate-models/goal.
+    Goal: { 13: { id: '13', name: 'Old', status: 'deleted', payout_type: 'cpa_flat', default_payout: '9.00000' } },
+    OfferOperatingSystem: [],
   };
 }

@@ -41,13 +41,13 @@ export function targetDevicesByAll(rules: readonly DeviceRule[]): Targeted {
   const warnings: string[] = [];
   let left: readonly string[] | undefined;
   for (const { allowed = [], denied = [] } of rules) {
-    const target = targetDevices(allowed, denied);
-    warnings.push(...target.warnings);
-    if ('nothing' in target) return { nothing: true, warnings };
-    if (target.values.length === 0) continue;
-    const meant = target.values.flatMap((word) => readDevice(word) ?? []);
-    if (meant.length === 0) return { values: target.values, warnings };
-    if (target.values.some((word) => readDevice(word) === undefined)) warnings.push('device_unknown');
+    const rule = targetDevices(allowed, denied);
+    warnings.push(...rule.warnings);
+    if ('nothing' in rule) return { nothing: true, warnings };
+    if (rule.values.length === 0) continue;
+    const meant = rule.values.flatMap((word) => readDevice(word) ?? []);
+    if (meant.length === 0) return { values: rule.values, warnings };
+    if (rule.values.some((word) => readDevice(word) === undefined)) warnings.push('device_unknown');
     if (meant.includes('all')) continue;
     left = (left ?? devices).filter((device) => (meant as readonly string[]).includes(device));
     if (left.length === 0) return { nothing: true, warnings };

@@ -12,10 +12,7 @@ const rows = rowsSchema.optional().meta({
 });
 
 const clickIdSchema = z.union(
-  [
-    z.strictObject({ parameter: z.string().min(1).max(100) }),
-    z.strictObject({ macro: z.string().min(2).max(100) }),
-  ],
+  [z.strictObject({ parameter: z.string().min(1).max(100) }), z.strictObject({ macro: z.string().min(2).max(100) })],
   { error: 'is neither {"parameter": NAME} nor {"macro": TEXT}' },
 );
 

@@ -104,7 +104,10 @@ const unknownWord = 'a place without a country';
 
 /** The description and, line by line, what users have to do. */
 function description(record: NetworkRecord): string | undefined {
-  const texts = [record.text('creatives.description'), ...record.records('creatives.instructions').map((step) => step.text(''))];
+  const texts = [
+    record.text('creatives.description'),
+    ...record.records('creatives.instructions').map((step) => step.text('')),
+  ];
   const lines = texts.flatMap((text) => plainText(text) ?? []);
   return lines.length === 0 ? undefined : lines.join('\n');
 }

@@ -177,6 +177,7 @@ function refusesIncentiveSource(record: NetworkRecord): boolean {
     .records('sources')
     .some(
       (traffic) =>
-        /incent|мотивирован/i.test(traffic.text('title') ?? '') && ['0', 'false'].includes(traffic.text('allowed') ?? ''),
+        /incent|мотивирован/i.test(traffic.text('title') ?? '') &&
+        ['0', 'false'].includes(traffic.text('allowed') ?? ''),
     );
 }

@@ -23,6 +23,16 @@ export const cake: Connector = {
     paging: { kind: 'row', first: 1, size: 500, total: 'row_count' },
     success: [{ at: 'success', is: ['true', '1'] }],
     budget: { requests: 2, seconds: 1 },
+    // A campaign's link is that of its creative of type 1, a link. A campaign without one answers without creatives.
+    campaigns: {
+      path: '/affiliates/api/2/offers.asmx/GetCampaign',
+      query: { api_key: '{api_key}', affiliate_id: '{affiliate_id}', campaign_id: '{campaign}' },
+      format: { type: 'xml' },
+      records: 'campaign_response.campaign.creatives.creative_info',
+      campaignOf: (record) => record.text('campaign_id'),
+      linkOf: (creatives) =>
+        creatives.find((creative) => creative.text('creative_type.type_id') === '1')?.text('unique_link'),
+    },
     toCanonical: cakeOffer,
   },
   conversions: {

@@ -18,6 +18,14 @@ export interface SourceSettings {
  */
 export type CanonicalRecord = { record: JsonObject; warnings?: readonly string[] } | { leftOut: string };
 
+/** How a network gives the link of a campaign that an offer names: by a request with `{campaign}`. */
+export interface CampaignRequest {
+  /** The campaign of an offer; undefined where the account has not joined it. */
+  campaignOf: (record: NetworkRecord) => string | undefined;
+  /** The link among the records of the answer. */
+  linkOf: (records: readonly NetworkRecord[]) => string | undefined;
+}
+
 /** Returns undefined, or the reason, for a record that is no conversion, such as one without an id or a time. */
 export type ToConversion = (record: NetworkRecord) => NetworkConversion | NoConversion | undefined;
 
@@ -32,6 +40,8 @@ export interface Connector {
     /** True where a complete pull has all offers of the account; otherwise the source is declared `delta`. */
     isFull: boolean;
     clickId: ClickIdPlace;
+    /** Request for the link of an offer's campaign, where the list has no links. */
+    campaigns?: StreamDeclaration & CampaignRequest;
     toCanonical: (record: NetworkRecord, source: SourceSettings) => CanonicalRecord;
   };
   readonly conversions?: StreamDeclaration & {

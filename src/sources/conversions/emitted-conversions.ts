@@ -26,6 +26,8 @@ export interface ConversionLine {
 export interface ReadyConversion {
   /** The network's own id, later the one of our logs. */
   id: string;
+  /** The id that replaces it at the network. */
+  laterId?: string | undefined;
   clickId: string;
   status: NetworkConversion['status'];
   occurredAt: Moment;
@@ -60,9 +62,9 @@ export function linesFor(
   if (status === 'rejected' || status === 'charged_back') {
     if (emitted?.state === 'reversed') return { lines: [], emitted };
     const reject = lineOf(conversion, status === 'rejected' ? 'reject' : 'chargeback', version);
-    // A reject takes its amount from the credit; without one the catalog's payout would count.
-    const amount = emitted === undefined && payout !== null ? { payout } : {};
-    return { lines: [{ ...reject, ...amount }], emitted: { version, state: 'reversed', payout } };
+    // A reject takes milestone and amount from the credit; without one the whole catalog's payout would count.
+    const own = emitted === undefined ? creditOf(conversion) : {};
+    return { lines: [{ ...reject, ...own }], emitted: { version, state: 'reversed', payout } };
   }
   if (emitted === undefined)
     return { lines: [lineOf(conversion, 'credit', 1)], emitted: { version: 1, state: 'credited', payout } };
@@ -86,8 +88,11 @@ function lineOf(
     click_id: clickId,
     kind,
     occurred_at: kind === 'credit' ? occurredAt : changedAt,
-    ...(eventId === undefined || kind !== 'credit' ? {} : { event_id: eventId }),
-    ...(payout === null || kind !== 'credit' ? {} : { payout }),
+    ...(kind === 'credit' ? creditOf({ payout, eventId }) : {}),
     ...(reason === undefined || kind === 'credit' ? {} : { reason }),
   };
+}
+
+function creditOf({ payout, eventId }: Pick<ReadyConversion, 'payout' | 'eventId'>): Partial<ConversionLine> {
+  return { ...(eventId === undefined ? {} : { event_id: eventId }), ...(payout === null ? {} : { payout }) };
 }

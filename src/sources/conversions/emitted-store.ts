@@ -25,11 +25,25 @@ export class EmittedStore implements Disposable {
     return row === undefined ? undefined : (row as unknown as StoredEmitted);
   }
 
-  /** Stores all of them or none. */
-  put(source: string, emitted: ReadonlyMap<string, EmittedConversion>): void {
+  /** Returns the id by which the network listed a conversion first; `laterId` is the one that replaces it. */
+  firstId(source: string, laterId: string): string | undefined {
+    const row = this.#database
+      .prepare('SELECT first_id FROM first_ids WHERE source = ? AND later_id = ?')
+      .get(source, laterId);
+    return row === undefined ? undefined : String(row['first_id']);
+  }
+
+  /** Stores all of them or none. `firstIds`: by the ids that replace them. */
+  put(
+    source: string,
+    emitted: ReadonlyMap<string, EmittedConversion>,
+    firstIds: ReadonlyMap<string, string> = new Map(),
+  ): void {
     const write = this.#database.prepare('INSERT OR REPLACE INTO told_conversions VALUES (?, ?, ?, ?, ?)');
+    const name = this.#database.prepare('INSERT OR IGNORE INTO first_ids VALUES (?, ?, ?)');
     sqliteTransaction(this.#database, () => {
       for (const [id, { version, state, payout }] of emitted) write.run(id, version, state, payout, source);
+      for (const [laterId, firstId] of firstIds) name.run(source, laterId, firstId);
     });
   }
 

@@ -23,7 +23,7 @@ type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | '
 
 /** Converts a conversion's times to UTC and its amount to USD. */
 export function readyConversion(
-  { id, clickId, status, occurredAt, changedAt, payout, currency, eventId, reason }: NetworkConversion,
+  { id, laterId, clickId, status, occurredAt, changedAt, payout, currency, eventId, reason }: NetworkConversion,
   { timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
 ): ReadyConversion | NotReady {
   if (clickId === undefined) return 'no_click';
@@ -35,6 +35,7 @@ export function readyConversion(
   if ('fault' in amount) return amount.fault;
   return {
     id,
+    laterId,
     clickId,
     status,
     occurredAt: happened.moment,

@@ -1,0 +1,72 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { membersOf } from '../kit/intake/mapping/places.ts';
+import type { JsonValue } from '../kit/text/json-text.ts';
+import type { Fetching } from './http/fetcher.ts';
+import { pagesOf } from './http/pages.ts';
+import { firstPage } from './next-page.ts';
+import { openPullDatabase } from './pull-database.ts';
+import { NetworkRecord } from './records/record-fields.ts';
+import type { ResolvedSource } from './resolve-source.ts';
+
+/** Links of campaigns, each asked for once: in the file of the pull ledger, so that a killed pull keeps what it has. */
+export class CampaignLinkStore implements Disposable {
+  readonly #database: DatabaseSync;
+
+  constructor(data: DataDirectory) {
+    this.#database = openPullDatabase(data);
+  }
+
+  get(source: string, campaign: string): string | undefined {
+    const row = this.#database
+      .prepare('SELECT link FROM campaign_links WHERE source = ? AND campaign_id = ?')
+      .get(source, campaign);
+    return row === undefined ? undefined : String(row['link']);
+  }
+
+  put(source: string, campaign: string, link: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO campaign_links VALUES (?, ?, ?)').run(source, campaign, link);
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** Links of a source's offers, by their campaigns. */
+export class CampaignLinks {
+  readonly #source: ResolvedSource;
+  readonly #fetching: Fetching;
+  readonly #store: Pick<CampaignLinkStore, 'get' | 'put'> | undefined;
+  readonly #links = new Map<string, string | undefined>();
+
+  constructor(source: ResolvedSource, fetching: Fetching, store?: Pick<CampaignLinkStore, 'get' | 'put'>) {
+    this.#source = source;
+    this.#fetching = fetching;
+    this.#store = store;
+  }
+
+  /** Asks for the links that are not known yet. Throws `FetchError` where the network gives no answer. */
+  async learn(records: readonly JsonValue[]): Promise<void> {
+    const { name, offers } = this.#source;
+    if (offers?.campaigns === undefined) return;
+    const { stream, campaignOf, linkOf } = offers.campaigns;
+    for (const record of records) {
+      const campaign = campaignOf(new NetworkRecord(record));
+      if (campaign === undefined || this.#links.has(campaign)) continue;
+      let link = this.#store?.get(name, campaign);
+      if (link === undefined) {
+        const answer = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
+        link = linkOf(membersOf(answer).map((member) => new NetworkRecord(member)));
+        if (link !== undefined) this.#store?.put(name, campaign, link);
+      }
+      this.#links.set(campaign, link);
+    }
+  }
+
+  /** Returns the link of an offer; undefined for networks whose offers have theirs. */
+  of(record: NetworkRecord): string | undefined {
+    const campaign = this.#source.offers?.campaigns?.campaignOf(record);
+    return campaign === undefined ? undefined : this.#links.get(campaign);
+  }
+}
