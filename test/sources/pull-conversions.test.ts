@@ -131,6 +131,8 @@ describe('lines of a log that takes nothing back', () => {
   it('say how much was rejected where it never was credited, since nothing else does', () => {
     const rejected = linesFor(conversionOf({ status: 'rejected', payout: '1.5' }), undefined);
     expect(rejected.lines).toMatchObject([{ kind: 'reject', payout: '1.5' }]);
+    const ofMilestone = linesFor({ ...conversionOf({ status: 'rejected', payout: '1.5' }), eventId: 'e' }, undefined);
+    expect(ofMilestone.lines).toMatchObject([{ kind: 'reject', payout: '1.5', event_id: 'e' }]);
     const credit = linesFor(conversionOf({ status: 'approved', payout: '1.5' }), undefined);
     const taken = linesFor(conversionOf({ status: 'rejected', payout: '0' }), credit.emitted);
     expect(taken.lines.map(({ kind, payout }) => [kind, payout])).toEqual([['reject', undefined]]);

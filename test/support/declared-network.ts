@@ -14,16 +14,24 @@ import { temporaryData } from './published-snapshot.ts';
 
 export const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
+type Answer = (url: URL, headers: IncomingHttpHeaders, body: string) => string;
+
 /** A network of one test's own, that answers each path, query and body with a text. */
-export async function serve(answer: (url: URL, headers: IncomingHttpHeaders, body: string) => string): Promise<string> {
+export async function serve(answer: Answer): Promise<string> {
+  const { url, stop } = await serveUntil(answer);
+  onTestFinished(stop);
+  return url;
+}
+
+/** The same for several tests, until it is stopped. */
+export async function serveUntil(answer: Answer): Promise<{ url: string; stop: () => void }> {
   const server = createServer((request, response) => {
     void text(request).then((body) =>
       response.end(answer(new URL(request.url ?? '/', 'http://x'), request.headers, body)),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => void server.close() };
 }
 
 /** A data directory of one test's own, with these sources. */

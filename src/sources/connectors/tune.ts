@@ -136,9 +136,9 @@ function paysFlat(type = 'cpa_flat', warnings: Set<string>): boolean {
 /** Goals with a fixed amount, by name, as the list of conversions names them; the deleted ones are left out. */
 function goalsOf(record: NetworkRecord, warnings: Set<string>): Milestone[] {
   const goals = record.records('Goal').flatMap((goal): Milestone[] => {
+    if ((goal.text('status') ?? 'active') !== 'active' || !paysFlat(goal.text('payout_type'), warnings)) return [];
     const [name, payout] = [goal.firstText('name', 'id'), goal.text('default_payout')];
-    if ((goal.text('status') ?? 'active') !== 'active' || name === undefined || payout === undefined) return [];
-    if (!paysFlat(goal.text('payout_type'), warnings)) return [];
+    if (name === undefined || payout === undefined) return [];
     return [{ id: name, description: goal.title('name') ?? name, payout }];
   });
   return lowestMilestones(goals, warnings);

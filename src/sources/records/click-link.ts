@@ -13,7 +13,8 @@ const clickId = '{click_id}';
  */
 export function withClickId(link: string, place: ClickIdPlace): string {
   if ('parameter' in place) return withParameter(withPlainAmpersands(link), place.parameter);
-  const spellings = [place.macro, encodeURIComponent(place.macro), encodeURIComponent(place.macro).toLowerCase()];
+  const encoded = encodeURIComponent(place.macro);
+  const spellings = [place.macro, encoded, encoded.replaceAll(/%../g, (byte) => byte.toLowerCase())];
   return spellings.reduce((text, spelling) => text.replaceAll(spelling, clickId), link);
 }
 

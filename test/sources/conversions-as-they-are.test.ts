@@ -1,0 +1,144 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { pullSources } from '../../pipelines/pull.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
+import { dataWith, serve, terminal } from '../support/declared-network.ts';
+
+/** Pulls by a clock that only waits move. */
+async function pullAt(data: DataDirectory, moment: string) {
+  let now = Date.parse(moment);
+  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const [pulled] = await pullSources({ data, terminal }, realEffects, clock);
+  return pulled;
+}
+
+/** Lines of all logs, in the order of their pulls. */
+async function linesOf(data: DataDirectory): Promise<unknown[]> {
+  const folder = join(data.landing, 'conversions');
+  const names = (await readdir(folder)).toSorted();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  return texts.flatMap((text) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  );
+}
+
+const of = (connector: string, base_url: string, own: object) => ({
+  source: connector,
+  connector,
+  base_url,
+  pull: ['conversions'],
+  reversal_days: 5,
+  ...own,
+});
+
+it('CAKE credits what is approved or says nothing, and counts words that it does not know', async () => {
+  const conversion = (conversion_id: number, own: object) => ({
+    conversion_id,
+    conversion_date: '11/18/2026 10:00:00',
+    price: 77,
+    subid_1: `c${conversion_id}`,
+    ...own,
+  });
+  const data = [
+    conversion(1, { disposition: null }),
+    conversion(2, { disposition: 'Approved' }),
+    conversion(3, { disposition: 'Under review' }),
+    conversion(4, { disposition: { disposition_id: 9 } }),
+    conversion(5, { disposition: 'constructor' }),
+    conversion(6, {}),
+    conversion(7, { disposition: 'Pending' }),
+  ];
+  const url = await serve(({ searchParams }) => {
+    const isFirst = searchParams.get('start_at_row') === '1';
+    return JSON.stringify({ success: true, row_count: data.length, data: isFirst ? data : [] });
+  });
+  const place = await dataWith(
+    of('cake', url, { secrets: { api_key: 'k', affiliate_id: '77' }, time_zone: 'America/New_York' }),
+  );
+  expect(await pullAt(place, '2026-11-20T12:00:00Z')).toMatchObject({
+    error: null,
+    conversions_left_out: { unknown_status: 3, pending: 1 },
+  });
+  expect(await linesOf(place)).toMatchObject(
+    [1, 2, 6].map((id) => ({ conversion_id: `cake-${id}`, kind: 'credit', payout: '77' })),
+  );
+});
+
+it('TUNE’s conversions keep their ids when it replaces its own', async () => {
+  const states: { id: string | null; event: string | null; status: string }[] = [];
+  const url = await serve(({ searchParams }) => {
+    expect(searchParams.getAll('fields[]')).toContain('Stat.tune_event_id');
+    const rows = states.map(({ id, event, status }) => ({
+      Stat: {
+        id,
+        tune_event_id: event,
+        datetime: '2026-11-18 10:00:00',
+        payout: '3.60000',
+        currency: 'USD',
+        conversion_status: status,
+        affiliate_info1: 'c1',
+      },
+      Goal: { name: 'Level 5' },
+    }));
+    return JSON.stringify({ response: { status: 1, data: { count: rows.length, pageCount: 1, data: rows } } });
+  });
+  const place = await dataWith(of('tune', url, { secrets: { api_key: 'k' }, time_zone: 'UTC' }));
+  const pulls: [string, (typeof states)[number]][] = [
+    ['10', { id: '5', event: 'f81d', status: 'approved' }],
+    ['11', { id: null, event: 'f81d', status: 'approved' }],
+    ['12', { id: null, event: 'f81d', status: 'rejected' }],
+  ];
+  for (const [hour, state] of pulls) {
+    states.splice(0, 1, state);
+    expect(await pullAt(place, `2026-11-20T${hour}:00:00Z`)).toMatchObject({ error: null, conversions: 1 });
+  }
+  // Only the new name is known of the next one.
+  states.push({ id: null, event: 'f81e', status: 'approved' });
+  await pullAt(place, '2026-11-20T13:00:00Z');
+  const credit = { kind: 'credit', click_id: 'c1', payout: '3.6', event_id: 'Level 5' };
+  expect(await linesOf(place)).toMatchObject([
+    { conversion_id: 'tune-5', ...credit },
+    { conversion_id: 'tune-5', kind: 'reject', occurred_at: '2026-11-20T12:00:00Z' },
+    { conversion_id: 'tune-f81e', ...credit },
+  ]);
+});
+
+it('Affise gives its reason as a comment, and the amount of what it declines before it was credited', async () => {
+  const conversions = [
+    {
+      id: '5b0e',
+      status: 'declined',
+      payouts: 4,
+      currency: 'usd',
+      sub1: 'c1',
+      goal_value: '2',
+      comment: 'Partner is banned',
+      created_at: '2026-11-18 10:00:00',
+      updatedAt: '2026-11-19 11:00:00',
+    },
+    { id: '5b0f', status: 'on hold by hand', payouts: 4, sub1: 'c2', created_at: '2026-11-18 10:00:00' },
+  ];
+  const url = await serve(() =>
+    JSON.stringify({ status: 1, conversions, pagination: { per_page: 500, total_count: 2, page: 1 } }),
+  );
+  const place = await dataWith(of('affise', url, { secrets: { api_key: 'k' } }));
+  expect(await pullAt(place, '2026-11-20T12:00:00Z')).toMatchObject({
+    error: null,
+    conversions_left_out: { unknown_status: 1 },
+  });
+  expect(await linesOf(place)).toMatchObject([
+    {
+      conversion_id: 'affise-5b0e',
+      kind: 'reject',
+      payout: '4',
+      event_id: '2',
+      reason: 'Partner is banned',
+      occurred_at: '2026-11-19T11:00:00Z',
+    },
+  ]);
+});
