@@ -8,7 +8,8 @@ export const ogadsDialect: Dialect = {
   unauthorised: { status: 401, body: { success: false, error: 'Unauthorized' } },
   throttled: { status: 429, body: { success: false, error: 'Too many requests' } },
   idOf: ({ id }) => id,
-  // Links take sub ids as TUNE's do; postbacks have no id of the conversion (webhook/postback/ogads of a public client).
+  // Links take sub ids as TUNE's do; postbacks have no id of the conversion, as clients' addresses for them show:
+  // `…/webhook/postback/ogads?aff_sub={aff_sub}&payout={payout}&offer_id={offer_id}&ip={ip}`.
   followed(asked) {
     const [, kind, offerId] = asked.path.split('/');
     return kind === 'go' ? { offerId: offerId ?? '', clickId: carried(asked, 'aff_sub') } : undefined;

@@ -17,8 +17,8 @@ export const tuneDialect: Dialect = {
     page: conversionPage,
     timeZone: 'Europe/Berlin',
   },
-  // Links: TrackingLink.click_url of developers.tune.com/affiliate/affiliate_offer-findmyapprovedoffers; `aff_sub` comes
-  // back as Stat.affiliate_info1 (developers.tune.com/affiliate-models/conversionreport).
+  // Links: TrackingLink.click_url of developers.tune.com/affiliate/affiliate_offer-findmyapprovedoffers; `aff_sub`
+  // comes back as Stat.affiliate_info1 (developers.tune.com/affiliate-models/conversionreport).
   followed(asked) {
     if (asked.path !== '/aff_c') return undefined;
     return { offerId: asked.query.get('offer_id') ?? '', clickId: carried(asked, 'aff_sub') };

@@ -92,7 +92,7 @@ class DestinationNotes {
       return this.#note(`the destination ${destination.mistake}: clicks are refused`, offer_id);
     if (!namesClick(destination))
       this.#note(
-        'the destination takes no click id, so that its conversions cannot be attributed: add {click_id}, or name the parameter for it in tracker.sources.<source>.append_click_id of offerline.json',
+        'the destination takes no click id, so that its conversions cannot be attributed: add {click_id}, or name the parameter for it in tracker.sources.<source>.append_click_id of offerline.json, or in click_id of the offers that sources.json declares',
         offer_id,
       );
     for (const { macro, remedy } of unknownMacros(destination_url, settings))
