@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { membersOf } from '../kit/intake/mapping/places.ts';
+import { sqliteTransaction } from '../kit/sqlite/open-sqlite.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
 import type { Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
@@ -24,14 +25,20 @@ export class CampaignLinkStore implements Disposable {
     return row === undefined ? undefined : String(row['link']);
   }
 
-  put(source: string, campaign: string, link: string): void {
-    this.#database.prepare('INSERT OR REPLACE INTO campaign_links VALUES (?, ?, ?)').run(source, campaign, link);
+  put(source: string, links: ReadonlyMap<string, string>): void {
+    const write = this.#database.prepare('INSERT OR REPLACE INTO campaign_links VALUES (?, ?, ?)');
+    sqliteTransaction(this.#database, () => {
+      for (const [campaign, link] of links) write.run(source, campaign, link);
+    });
   }
 
   [Symbol.dispose](): void {
     this.#database.close();
   }
 }
+
+/** Links written at a time: what a killed pull may have to ask for again. */
+const linksOfWrite = 50;
 
 /** Links of a source's offers, by their campaigns. */
 export class CampaignLinks {
@@ -51,6 +58,11 @@ export class CampaignLinks {
     const { name, offers } = this.#source;
     if (offers?.campaigns === undefined) return;
     const { stream, campaignOf, linkOf } = offers.campaigns;
+    const news = new Map<string, string>();
+    const keep = () => {
+      this.#store?.put(name, news);
+      news.clear();
+    };
     for (const record of records) {
       const campaign = campaignOf(new NetworkRecord(record));
       if (campaign === undefined || this.#links.has(campaign)) continue;
@@ -58,10 +70,12 @@ export class CampaignLinks {
       if (link === undefined) {
         const answer = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
         link = linkOf(membersOf(answer).map((member) => new NetworkRecord(member)));
-        if (link !== undefined) this.#store?.put(name, campaign, link);
+        if (link !== undefined) news.set(campaign, link);
+        if (news.size === linksOfWrite) keep();
       }
       this.#links.set(campaign, link);
     }
+    keep();
   }
 
   /** Returns the link of an offer; undefined for networks whose offers have theirs. */

@@ -57,6 +57,11 @@ async function configure(
   if (isDelta === true) await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
 }
 
+/** Offers that fill several pages of each network; fewer where each is asked for by a request of its own. */
+function offersOf({ isAskedByOffer }: Dialect): number {
+  return isAskedByOffer === true ? 1500 : 5000;
+}
+
 const exports = async ({ data }: { data: DataDirectory }) =>
   (await readdir(join(data.landing, 'offers', 'north')).catch((): string[] => [])).toSorted();
 
@@ -103,11 +108,12 @@ describe.for(Object.entries(dialects))('a network that speaks %s', ([connector, 
 
   it('is pulled whole, and its catalog is what it holds; once more without news nothing is written', async () => {
     await using landing = await LogLanding.create();
-    await using served = await network(5000);
+    const count = offersOf(dialect);
+    await using served = await network(count);
     await configure(landing, connector, served);
     const { pulled, log } = await pull(landing);
     expect(pulled).toMatchObject([
-      { status: 'done', records: 5000, left_out: lacks.incentives ? {} : { forbids_incentives: 100 } },
+      { status: 'done', records: count, left_out: lacks.incentives ? {} : { forbids_incentives: count / 50 } },
     ]);
     const [file, ...others] = await exports(landing);
     expect(others).toEqual([]);
@@ -165,9 +171,10 @@ describe.for(ofPages.filter(([, { lacks }]) => lacks?.total !== true))(
 
     it('is pulled once more where its total moved, and not at all where it keeps moving', async () => {
       await using landing = await emptyData();
-      await using served = await network(5000, [{ kind: 'moving_total', request: 2 }]);
+      const count = offersOf(dialect);
+      await using served = await network(count, [{ kind: 'moving_total', request: 2 }]);
       await configure(landing, connector, served);
-      expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', records: 5000 }]);
+      expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', records: count }]);
       served.faults = [
         { kind: 'moving_total', request: served.requests.length + 2 },
         { kind: 'moving_total', request: served.requests.length + 4 },
@@ -192,6 +199,21 @@ describe.for(ofPages)('the pages of %s', ([connector, dialect]) => {
     ]);
     expect(await exports(landing)).toEqual([]);
   });
+});
+
+it('CAKE is asked for the link of a campaign once, whatever becomes of the pull', async () => {
+  await using landing = await emptyData();
+  await using served = await SimulatedNetwork.start('cake', { key, offers: simulatedOffers(120) });
+  await configure(landing, 'cake', served);
+  const joined = served.offers.filter(({ isActive }) => isActive).length;
+  const asked = () => served.requests.filter((request) => request.includes('/GetCampaign?')).length;
+  served.faults = [{ kind: 'unauthorised', request: 72 }];
+  expect((await pull(landing)).pulled).toMatchObject([{ status: 'failed' }]);
+  // Fifty are kept at a time: of those asked before the 71st, twenty are asked for again.
+  expect(asked()).toBe(71);
+  expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', warnings: { no_link: 120 - joined } }]);
+  expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', file: null }]);
+  expect(asked()).toBe(71 + joined - 50);
 });
 
 it('a key is nowhere but in sources.json, however a network echoes it', async () => {

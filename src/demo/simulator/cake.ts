@@ -50,6 +50,7 @@ export const cakeDialect: Dialect = {
   },
   firstPage: { parameter: 'start_at_row', value: '1' },
   currency: 'USD',
+  isAskedByOffer: true,
   lacks: { currency: true, cap: true },
 };
 

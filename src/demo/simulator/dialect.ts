@@ -37,6 +37,8 @@ export interface Dialect<Offer = SimulatedOffer> {
   currency?: string;
   lacks?: Lacks;
   isSinglePage?: boolean;
+  /** True where each offer's link is asked for by a request of its own. */
+  isAskedByOffer?: boolean;
   /** True where a list never has all offers. */
   isDelta?: boolean;
   /** The key that it wants, in whatever form. */
