@@ -247,5 +247,7 @@ function entryOf(connector: string, dialect: Dialect, network: SimulatedNetwork)
     secrets: dialect.secrets(key),
     pull: ['conversions'],
     time_zone: dialect.conversions?.timeZone,
+    // One window where the network's are short, so that none is listed twice.
+    ...(dialect.page === undefined ? { reversal_days: 20 } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { carried, type Dialect } from './dialect.ts';
+import { asEntities, carried, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** ayeT: one page with the number of its offers, in USD; a limit of a million is none. */
@@ -32,7 +32,7 @@ function ayetOffer(offer: SimulatedOffer, address: string) {
   return {
     id: Number(offer.id),
     name: offer.title,
-    i18n: { en: { conversion_instructions_long: offer.description.replaceAll('&', '&amp;').replaceAll('<', '&lt;') } },
+    i18n: { en: { conversion_instructions_long: asEntities(offer.description) } },
     payout_usd: Number(offer.payout),
     conversion_type: 'cpa',
     countries: offer.countries,

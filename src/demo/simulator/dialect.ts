@@ -44,8 +44,11 @@ export interface Dialect<Offer = SimulatedOffer> {
   /** The key that it wants, in whatever form. */
   isAuthorised(asked: Asked, key: string): boolean;
   unauthorised: NetworkAnswer;
-  /** Answers with a page of its list; `offers` are all it has. Some networks echo the key; links lead to `address`. */
-  page(asked: Asked, offers: readonly Offer[], own: { key: string; address: string }): NetworkAnswer;
+  /**
+   * Answers with a page of its list; `offers` are all it has. Some networks echo the key; links lead to `address`. Absent
+   * where it lists none.
+   */
+  page?(asked: Asked, offers: readonly Offer[], own: { key: string; address: string }): NetworkAnswer;
   /** Reads a link that is followed; undefined for every other request. */
   followed?(asked: Asked): FollowedLink | undefined;
   /** Values of the macros in the address that its affiliate gave for postbacks, where it lists no conversions. */
@@ -69,8 +72,12 @@ export function pageOf<Item>(items: readonly Item[], page: number, size: number,
 
 /** A plain text as networks keep it. */
 export function asHtml(text: string): string {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<p>${escaped.replaceAll('\n', '</p><p class="more">')}</p><script>track("x")</script>`;
+  return `<p>${asEntities(text).replaceAll('\n', '</p><p class="more">')}</p><script>track("x")</script>`;
+}
+
+/** A plain text whose special characters are entities. */
+export function asEntities(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 /** Conversions of the days that are asked for, as `YYYY-MM-DD`, both included. */

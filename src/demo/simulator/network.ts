@@ -4,12 +4,20 @@ import { gzipSync } from 'node:zlib';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { adgemDialect, adgemLegacyDialect } from './adgem.ts';
 import { affiseDialect } from './affise.ts';
+import { awinDialect } from './awin.ts';
 import { ayetDialect } from './ayet.ts';
 import { cakeDialect } from './cake.ts';
 import type { NetworkAnswer, Dialect, FollowedLink } from './dialect.ts';
 import { everflowDialect } from './everflow.ts';
+import { impactDialect } from './impact.ts';
+import { lootablyDialect } from './lootably.ts';
+import { notikDialect } from './notik.ts';
+import { offer18Dialect } from './offer18.ts';
 import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 import { ogadsDialect } from './ogads.ts';
+import { bitlabsDialect, prodegeDialect } from './prodege.ts';
+import { toroxDialect } from './torox.ts';
+import { trackierDialect } from './trackier.ts';
 import { tuneDialect } from './tune.ts';
 
 export const dialects: Readonly<Record<string, Dialect>> = {
@@ -21,6 +29,15 @@ export const dialects: Readonly<Record<string, Dialect>> = {
   adgem_legacy: adgemLegacyDialect,
   ayet: ayetDialect,
   ogads: ogadsDialect,
+  awin: awinDialect,
+  bitlabs: bitlabsDialect,
+  impact: impactDialect,
+  lootably: lootablyDialect,
+  notik: notikDialect,
+  offer18: offer18Dialect,
+  prodege: prodegeDialect,
+  torox: toroxDialect,
+  trackier: trackierDialect,
 };
 
 /** Fault of a network at a request; the first that fits is played, `times` times. */
@@ -153,7 +170,7 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
     const { conversions } = this.#dialect;
     const page = conversions?.isAsked(asked)
       ? conversions.page(asked, this.conversions)
-      : this.#dialect.page(asked, held, { key: this.#key, address: this.url });
+      : (this.#dialect.page?.(asked, held, { key: this.#key, address: this.url }) ?? notFound);
     switch (fault) {
       case 'throttled':
         return send(response, this.#dialect.throttled);
@@ -200,6 +217,8 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
     return fault?.kind;
   }
 }
+
+const notFound: NetworkAnswer = { status: 404, body: { error: 'not found' } };
 
 function jsonOf(body: string): Record<string, unknown> {
   return body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {};

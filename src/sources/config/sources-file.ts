@@ -6,6 +6,7 @@ import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
 import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
+import { listsOfNetwork } from '../connectors/declared-networks.ts';
 import { networkAddress } from '../connectors/declaration.ts';
 import { offersSchema, conversionsSchema, declarationMistakes } from './declared-lists.ts';
 import { postbackSchema, reportingNameMistake } from './postback-settings.ts';
@@ -97,7 +98,9 @@ const sourceSchema = z
     for (const secret of connector?.secrets ?? [])
       if (source.secrets[secret] === undefined)
         context.addIssue({ code: 'custom', path: ['secrets', secret], message: 'is missing' });
-  });
+  })
+  // From here on a network of a file is one that its source declares.
+  .transform((source) => ({ ...source, ...listsOfNetwork(source.connector) }));
 
 export const sourcesSchema = z
   .strictObject({ sources: z.array(sourceSchema) })
@@ -151,7 +154,7 @@ function pullsConversions({
   pull,
 }: Pick<SourceEntry, 'connector' | 'conversions' | 'pull'>): boolean {
   const known = connector === undefined ? undefined : connectors[connector]?.conversions;
-  return (conversions ?? known) !== undefined && pull.includes('conversions');
+  return (conversions ?? listsOfNetwork(connector).conversions ?? known) !== undefined && pull.includes('conversions');
 }
 
 /** A network's list and its reports have different ids, so each conversion would count twice. */

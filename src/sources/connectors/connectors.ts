@@ -3,11 +3,15 @@ import { affise } from './affise.ts';
 import { ayet } from './ayet.ts';
 import { cake } from './cake.ts';
 import type { Connector } from './connector.ts';
+import { declaredNetworks, type DeclaredNetwork } from './declared-networks.ts';
 import { everflow } from './everflow.ts';
 import { ogads } from './ogads.ts';
 import { tune } from './tune.ts';
 
-/** The networks that offerline knows. `http` is one that `sources.json` declares itself, `s3` is storage and none. */
+/**
+ * The networks that offerline knows, by code or by a file of data. `http` is one that `sources.json` declares itself,
+ * `s3` is storage and none.
+ */
 export const connectors: Readonly<Record<string, Connector>> = {
   tune,
   everflow,
@@ -17,7 +21,13 @@ export const connectors: Readonly<Record<string, Connector>> = {
   adgem_legacy: adgemLegacy,
   ayet,
   ogads,
+  ...Object.fromEntries(Object.entries(declaredNetworks).map(([name, network]) => [name, connectorOf(name, network)])),
   http: { name: 'http', secrets: [] },
   s3: { name: 's3', secrets: [] },
 };
 export const connectorNames = Object.keys(connectors) as [string, ...string[]];
+
+/** A declared network's lists come with the source's entry, as those of `http` do. */
+function connectorOf(name: string, { base_url, secrets }: DeclaredNetwork): Connector {
+  return { name, ...(base_url === undefined ? {} : { baseUrl: base_url }), secrets: Object.keys(secrets) };
+}

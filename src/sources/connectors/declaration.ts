@@ -44,8 +44,8 @@ const errorRule = z.strictObject({
   at: place.optional().meta({ absent: 'the answer itself', description: 'Place of `contains`' }),
   contains: z.string().optional().meta({ absent: 'any', description: 'Text within the value, without regard to case' }),
   do: z
-    .enum(['retry', 'wait', 'fail'])
-    .describe('What follows: another try, another try after `seconds`, or the end of the pull'),
+    .enum(['retry', 'wait', 'fail', 'end'])
+    .describe('What follows: another try, another try after `seconds`, a failed pull; `end`: the page has no records'),
   seconds: z.number().positive().max(900).default(10).meta({ unit: 's', description: 'Time that `wait` waits' }),
 });
 

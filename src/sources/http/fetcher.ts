@@ -77,7 +77,12 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
 
 type Verdict =
   | { page: FetchedPage }
-  | { problem: string; do: ErrorRule['do']; waitMilliseconds?: number | undefined; isUnauthorized?: boolean };
+  | {
+      problem: string;
+      do: Exclude<ErrorRule['do'], 'end'>;
+      waitMilliseconds?: number | undefined;
+      isUnauthorized?: boolean;
+    };
 
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
   let answer: HttpAnswer;
@@ -101,6 +106,8 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
     (answer.headers['x-ratelimit-remaining'] === '0'
       ? requestedWait(answer.headers['x-ratelimit-reset'], fetching.clock.now())
       : undefined);
+  // Some networks answer with an error where a list, or a page of it, is empty.
+  if (rule?.do === 'end') return { page: { body: [], headers } };
   if (rule !== undefined) {
     const waitMilliseconds = rule.do === 'wait' ? Math.max(asked ?? 0, rule.seconds * 1000) : asked;
     return { problem: described(answer, parsed), do: rule.do, waitMilliseconds };
