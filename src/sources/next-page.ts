@@ -39,7 +39,7 @@ export class Pages {
     const cursor = scalarText(value)?.trim();
     if (value !== undefined && cursor === undefined)
       throw new FetchError(`the value at ${nameOf(at)} is no text or number`);
-    if (cursor === undefined || cursor === '' || isLast(paging.more, answer)) return undefined;
+    if (cursor === undefined || cursor === '' || isLast(paging, answer)) return undefined;
     if (cursor.length > maxCursor)
       throw new FetchError(`the cursor at ${nameOf(at)} has more than ${maxCursor} characters`);
     const digest = hash('sha256', cursor);
@@ -93,8 +93,8 @@ function moreOf(place: AnswerPlace | undefined, answer: FetchedPage): boolean | 
   return more === undefined ? undefined : more === 'true' || more === '1';
 }
 
-function isLast(place: AnswerPlace | undefined, answer: FetchedPage): boolean {
-  return moreOf(place, answer) === false;
+function isLast({ more, last }: CursorPaging, answer: FetchedPage): boolean {
+  return moreOf(more, answer) === false || moreOf(last, answer) === true;
 }
 
 function nameOf(at: AnswerPlace): string {

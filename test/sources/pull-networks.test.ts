@@ -101,7 +101,7 @@ it('every connector of a network has a dialect, by which it is tried', () => {
   expect(Object.keys(dialects)).toEqual(networks);
 });
 
-const ofOffers = Object.entries(dialects).filter(([, { page }]) => page !== undefined);
+const ofOffers = Object.entries(dialects).filter(([, dialect]) => dialect.page !== undefined);
 
 describe.for(ofOffers)('a network that speaks %s', ([connector, dialect]) => {
   const { lacks = {} } = dialect;

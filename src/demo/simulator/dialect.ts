@@ -59,6 +59,8 @@ export interface Dialect<Offer = SimulatedOffer> {
     page: (asked: Asked, conversions: readonly SimulatedConversion[]) => NetworkAnswer;
     /** Zone of its times, where its answers do not say it. */
     timeZone?: string;
+    /** A conversion never changes after it was listed as approved. */
+    isFinal?: boolean;
   };
   /** Answer to requests that come too often. */
   throttled: NetworkAnswer;

@@ -29,7 +29,7 @@ export const impactDialect: Dialect = {
         body: {
           '@page': String(page),
           '@total': String(asked.length),
-          '@nextpageuri': page * pageSize < asked.length ? `${path}?${next}` : '',
+          '@nextpageuri': page * pageSize < asked.length ? `${path}?${next.toString()}` : '',
           Actions: pageOf(asked, page, pageSize).map(({ id, clickId, status, payout, at }) => ({
             Id: `1000.${id}`,
             CampaignId: '1000',

@@ -7,7 +7,8 @@ import { affiseDialect } from './affise.ts';
 import { awinDialect } from './awin.ts';
 import { ayetDialect } from './ayet.ts';
 import { cakeDialect } from './cake.ts';
-import type { NetworkAnswer, Dialect, FollowedLink } from './dialect.ts';
+import { cjDialect } from './cj.ts';
+import type { Dialect, FollowedLink, NetworkAnswer } from './dialect.ts';
 import { everflowDialect } from './everflow.ts';
 import { impactDialect } from './impact.ts';
 import { lootablyDialect } from './lootably.ts';
@@ -31,6 +32,7 @@ export const dialects: Readonly<Record<string, Dialect>> = {
   ogads: ogadsDialect,
   awin: awinDialect,
   bitlabs: bitlabsDialect,
+  cj: cjDialect,
   impact: impactDialect,
   lootably: lootablyDialect,
   notik: notikDialect,

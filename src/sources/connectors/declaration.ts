@@ -82,6 +82,7 @@ const paging = z.discriminatedUnion('kind', [
       'Address of the next page, on the host of `base_url`; absent on the last page. Of the header `Link` that with `rel="next"`',
     ),
     more,
+    last: optionalPlace('True on the last page, whatever leads on'),
   }),
 ]);
 
@@ -176,7 +177,7 @@ export type StreamDeclaration = z.input<typeof streamSchema>;
 export type Stream = z.output<typeof streamSchema>;
 export type ErrorRule = Stream['errors'][number];
 
-const placeKeys = new Set(['total', 'pages', 'next', 'next_url', 'more']);
+const placeKeys = new Set(['total', 'pages', 'next', 'next_url', 'more', 'last']);
 
 /** The request for a page, or for a token. */
 export type RequestDeclaration = Pick<Stream, 'method' | 'path' | 'query' | 'headers' | 'basic' | 'form' | 'body'>;
