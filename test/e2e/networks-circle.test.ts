@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
@@ -17,8 +18,12 @@ interface Circle {
   connector: string;
   /** What follows `?token=…` in the address that it sends reports to, with its macros; absent where it lists conversions. */
   postback?: string;
+  /** Settings of its postbacks, beside the token. */
+  reports?: object;
   /** Parameter that is also named in `tracker.sources`, as operators had to before: the link has the click id once. */
   append?: string;
+  /** Parameter of its links for the click id, where it lists no offers: they come by a file of the operator. */
+  linkParameter?: string;
 }
 
 const circles: Circle[] = [
@@ -34,6 +39,56 @@ const circles: Circle[] = [
     postback: '&click_id={external_identifier}&transaction_id={transaction_id}&payout={payout_usd}',
   },
   { connector: 'ogads', postback: '&click_id={aff_sub}&payout={payout}' },
+  { connector: 'awin', linkParameter: 'clickref' },
+  {
+    connector: 'bitlabs',
+    postback: '&click_id=[%USER:UID%]&tx=[%TX%]&ref=[%REF%]&payout=[%VALUE:USD%]&hash=0',
+    reports: {
+      fields: { click_id: 'click_id', transaction_id: { at: ['ref', 'tx'] }, payout: 'payout' },
+      reversal: { negative_payout: true },
+    },
+  },
+  { connector: 'cj', linkParameter: 'sid' },
+  { connector: 'impact', linkParameter: 'subId1' },
+  {
+    connector: 'lootably',
+    postback: '&click_id={userID}&transaction_id={transactionID}&event_id={goalID}&payout={revenue}&status={status}',
+    reports: { statuses: { 1: 'credit', 0: 'chargeback' } },
+  },
+  {
+    connector: 'notik',
+    postback:
+      '&user_id={user_id}&txn_id={txn_id}&rewarded_txn_id={rewarded_txn_id}&event_id={event_id}&payout={payout}',
+    reports: {
+      fields: {
+        click_id: 'user_id',
+        transaction_id: { at: ['rewarded_txn_id', 'txn_id'] },
+        event_id: 'event_id',
+        payout: 'payout',
+      },
+      reversal: { negative_payout: true },
+    },
+  },
+  { connector: 'offer18', postback: '&click_id={aff_click_id}&transaction_id={tid}&payout={payout}' },
+  {
+    connector: 'prodege',
+    postback: '&click_id={s1}&transaction_id={conversion_id}&payout={payout}&status={state}',
+  },
+  {
+    connector: 'torox',
+    postback: '&id={id}&oid={oid}&user_id={user_id}&payout={payout}&sig={sig}',
+    reports: {
+      signature: {
+        scheme: 'md5',
+        secret: 'a-key-of-the-circle',
+        template: '{oid}-{user_id}-{secret}',
+        parameter: 'sig',
+      },
+      parameters: { click_id: 'user_id', transaction_id: 'id', payout: 'payout' },
+      reversal: { negative_payout: true },
+    },
+  },
+  { connector: 'trackier', postback: '&click_id={p1}&transaction_id={txn_id}&payout={payout}' },
 ];
 
 const key = 'a-key-of-the-circle';
@@ -61,10 +116,13 @@ it('offers are pulled, a click carries our id to the network, its conversion is 
   });
   const { data } = pipeline;
   const served = new Map<string, SimulatedNetwork>();
-  for (const { connector } of circles) {
+  for (const { connector, linkParameter } of circles) {
     // The second of them pays a fixed amount above zero in USD.
     const offers = simulatedOffers(2, dialects[connector]?.lacks).slice(1);
-    served.set(connector, networks.use(await SimulatedNetwork.start(connector, { key, offers })));
+    const network = networks.use(await SimulatedNetwork.start(connector, { key, offers }));
+    served.set(connector, network);
+    if (linkParameter !== undefined)
+      await landOffer(data, connector, `${network.url}/follow/1?${linkParameter}={click_id}`);
   }
   await configure(data, served);
   await pull(data);
@@ -121,7 +179,7 @@ it('offers are pulled, a click carries our id to the network, its conversion is 
 });
 
 async function configure(data: DataDirectory, served: ReadonlyMap<string, SimulatedNetwork>): Promise<void> {
-  const sources = circles.map(({ connector, postback }) => {
+  const sources = circles.map(({ connector, postback, reports }) => {
     const { secrets, currency, conversions } = dialects[connector] as Dialect;
     return {
       source: connector,
@@ -130,10 +188,17 @@ async function configure(data: DataDirectory, served: ReadonlyMap<string, Simula
       secrets: secrets(key),
       currency,
       time_zone: conversions?.timeZone,
-      ...(postback !== undefined && { postback: { token } }),
+      ...(postback !== undefined && { postback: { token, ...reports } }),
     };
   });
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+}
+
+/** An export of one offer, as an operator keeps it for a network whose offers are not listed. */
+async function landOffer({ landing }: DataDirectory, source: string, destination_url: string): Promise<void> {
+  await mkdir(join(landing, 'offers', source), { recursive: true });
+  const offer = { external_id: '1', title: 'An offer', payout: '2', destination_url };
+  await writeFile(join(landing, 'offers', source, 'offers.json'), JSON.stringify([offer]));
 }
 
 /** By a clock that only waits move: budgets of networks would be seconds. */

@@ -1,4 +1,4 @@
-import { ofDays, type Dialect } from './dialect.ts';
+import { followedBy, ofDays, type Dialect } from './dialect.ts';
 
 /**
  * Awin: a bare list of transactions, at most 31 days, in the zone that is asked for. Parameters and fields:
@@ -10,6 +10,8 @@ export const awinDialect: Dialect = {
   isAuthorised: ({ headers }, key) => headers['authorization'] === `Bearer ${key}`,
   unauthorised: { status: 401, body: { error: 'unauthorized', description: 'The access token is invalid' } },
   throttled: { status: 429, body: { error: 'too many requests' } },
+  // Links take the click reference as `clickref`: help.awin.com/apidocs.
+  followed: followedBy('clickref'),
   conversions: {
     isAsked: ({ path }) => path === '/publishers/45628/transactions/',
     page({ query }, conversions) {

@@ -1,4 +1,4 @@
-import { ofDays, type Dialect } from './dialect.ts';
+import { followedBy, ofDays, type Dialect } from './dialect.ts';
 
 const mostAtOnce = 300;
 
@@ -13,6 +13,8 @@ export const cjDialect: Dialect = {
   isAuthorised: ({ headers }, key) => headers['authorization'] === `Bearer ${key}`,
   unauthorised: { status: 401, body: { message: 'Unauthorized' } },
   throttled: { status: 429, body: { message: 'API rate limit exceeded' } },
+  // Links take the shopper id as `sid`: developers.cj.com/docs.
+  followed: followedBy('sid'),
   conversions: {
     isFinal: true,
     isAsked: ({ path }) => path === '/query',

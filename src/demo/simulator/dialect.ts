@@ -51,8 +51,11 @@ export interface Dialect<Offer = SimulatedOffer> {
   page?(asked: Asked, offers: readonly Offer[], own: { key: string; address: string }): NetworkAnswer;
   /** Reads a link that is followed; undefined for every other request. */
   followed?(asked: Asked): FollowedLink | undefined;
-  /** Values of the macros in the address that its affiliate gave for postbacks, where it lists no conversions. */
-  postbackMacros?(conversion: SimulatedConversion): Record<string, string>;
+  /**
+   * Values of the macros in the address that its affiliate gave for postbacks, where it lists no conversions. A name is
+   * in braces there; a macro of another form is named with all its signs.
+   */
+  postbackMacros?(conversion: SimulatedConversion, key: string): Record<string, string>;
   /** Recognises requests for conversions and answers them; absent where the network lists none. */
   conversions?: {
     isAsked: (asked: Asked) => boolean;
@@ -95,4 +98,12 @@ export function ofDays(
 export function carried({ query }: Asked, parameter: string): string | null {
   const value = query.get(parameter);
   return value === '' ? null : value;
+}
+
+/** Reads links such as `/follow/<offer>?s1=<click id>`, whose query carries the affiliate's click id. */
+export function followedBy(parameter: string): (asked: Asked) => FollowedLink | undefined {
+  return (asked) => {
+    const offerId = /^\/follow\/(\w+)$/.exec(asked.path)?.[1];
+    return offerId === undefined ? undefined : { offerId, clickId: carried(asked, parameter) };
+  };
 }

@@ -1,4 +1,4 @@
-import { ofDays, pageOf, type Dialect } from './dialect.ts';
+import { followedBy, ofDays, pageOf, type Dialect } from './dialect.ts';
 
 const pageSize = 300;
 
@@ -14,6 +14,8 @@ export const impactDialect: Dialect = {
     headers['authorization'] === `Basic ${Buffer.from(`IRx1:${key}`).toString('base64')}`,
   unauthorised: { status: 401, body: { Status: 'ERROR', Message: 'Access Denied' } },
   throttled: { status: 429, body: { Status: 'ERROR' }, headers: { 'x-ratelimit-remaining': '0' } },
+  // Links of programs take sub ids as parameters: help.impact.com, and the plugin of a public client.
+  followed: followedBy('subId1'),
   conversions: {
     isAsked: ({ path }) => path === '/Mediapartners/IRx1/Actions',
     page({ path, query }, conversions) {

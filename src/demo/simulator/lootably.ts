@@ -1,4 +1,4 @@
-import { asEntities, type Dialect } from './dialect.ts';
+import { asEntities, followedBy, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** Lootably: one page, keys in the body, `*` for everywhere. Shape: github.com/lootably/lootably-offers-api-types. */
@@ -8,15 +8,24 @@ export const lootablyDialect: Dialect = {
   isAuthorised: ({ json }, key) => json['apiKey'] === key && json['placementID'] === 'cl1',
   unauthorised: { status: 200, body: { success: false, message: 'Invalid API key', data: { requestID: 'r' } } },
   throttled: { status: 429, body: { success: false, message: 'Too many requests', data: { requestID: 'r' } } },
-  page: (_asked, offers) => ({
-    status: 200,
-    body: { success: true, data: { requestID: 'r', offers: offers.map(lootablyOffer) } },
+  // documentation.lootably.com/docs/postbacks
+  postbackMacros: ({ id, clickId, payout }) => ({
+    userID: clickId ?? '',
+    transactionID: id,
+    goalID: '',
+    revenue: payout,
+    status: '1',
   }),
+  followed: followedBy('sid'),
+  page(_asked, offers, { address }) {
+    const listed = offers.map((offer) => lootablyOffer(offer, address));
+    return { status: 200, body: { success: true, data: { requestID: 'r', offers: listed } } };
+  },
   lacks: { currency: true, cap: true, paused: true, incentives: true },
   isSinglePage: true,
 };
 
-function lootablyOffer(offer: SimulatedOffer) {
+function lootablyOffer(offer: SimulatedOffer, address: string) {
   const common = {
     offerID: offer.id,
     name: asEntities(offer.title),
@@ -25,7 +34,7 @@ function lootablyOffer(offer: SimulatedOffer) {
     countries: offer.countries.length === 0 ? ['*'] : offer.countries,
     categories: offer.categories,
     devices: ['*'],
-    link: `https://track.example/start?offer=${offer.id}&sid={userID}`,
+    link: `${address}/follow/${offer.id}?sid={userID}`,
     conversionRate: 0.1,
     extraCreatives: [],
   };

@@ -128,11 +128,12 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
   async convert(click: FollowedLink, of: Omit<SimulatedConversion, 'clickId' | 'status'>): Promise<number | undefined> {
     const conversion: SimulatedConversion = { ...of, clickId: click.clickId, status: 'approved' };
     this.conversions = [...this.conversions, conversion];
-    const macros = this.#dialect.postbackMacros?.(conversion);
+    const macros = this.#dialect.postbackMacros?.(conversion, this.#key);
     if (macros === undefined) return undefined;
     if (this.postbackUrl === undefined) throw new Error('the affiliate gave no address for postbacks');
-    const url = this.postbackUrl.replaceAll(/\{(\w+)\}/g, (macro, name: string) =>
-      Object.hasOwn(macros, name) ? percentEncoded(macros[name] ?? '') : macro,
+    const url = Object.entries(macros).reduce(
+      (text, [name, value]) => text.replaceAll(/^\w+$/.test(name) ? `{${name}}` : name, percentEncoded(value)),
+      this.postbackUrl,
     );
     const answer = await fetch(url);
     await answer.arrayBuffer();

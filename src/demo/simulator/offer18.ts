@@ -1,10 +1,10 @@
-import { asEntities, pageOf, type Dialect } from './dialect.ts';
+import { asEntities, followedBy, pageOf, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /**
  * Offer18: pages from 0 of at most 1,000, a map by id, lists as texts with commas. Parameters and fields:
  * knowledgebase.offer18.com/affiliate/affiliate-apis/offers-api. `response` and the answer behind the last page,
- * `no offers found`, are known from clients alone.
+ * `no offers found`, are known from clients alone, as are the macros of an affiliate's postbacks.
  */
 export const offer18Dialect: Dialect = {
   secrets: (key) => ({ mid: '77', aid: '1234', key }),
@@ -14,16 +14,18 @@ export const offer18Dialect: Dialect = {
     query.get('key') === key && query.get('mid') === '77' && query.get('aid') === '1234',
   unauthorised: { status: 200, body: { response: '400', error: 'invalid key' } },
   throttled: { status: 429, body: { response: '429' } },
-  page({ query }, offers) {
+  postbackMacros: ({ id, clickId, payout }) => ({ aff_click_id: clickId ?? '', tid: id, payout }),
+  followed: followedBy('aff_click_id'),
+  page({ query }, offers, { address }) {
     const listed = pageOf(offers, Number(query.get('page')) + 1, Number(query.get('limit')), 1000);
     if (listed.length === 0) return { status: 200, body: { response: '400', error: 'no offers found' } };
-    const data = Object.fromEntries(listed.map((offer) => [offer.id, offer18Offer(offer)]));
+    const data = Object.fromEntries(listed.map((offer) => [offer.id, offer18Offer(offer, address)]));
     return { status: 200, body: { response: '200', data } };
   },
   lacks: { cap: true, incentives: true, total: true },
 };
 
-function offer18Offer(offer: SimulatedOffer) {
+function offer18Offer(offer: SimulatedOffer, address: string) {
   return {
     offerid: offer.id,
     name: asEntities(offer.title),
@@ -42,7 +44,7 @@ function offer18Offer(offer: SimulatedOffer) {
     offer_terms: asEntities(offer.description),
     offer_kpi: '',
     preview_url: `https://preview.example/${offer.id}`,
-    click_url: `https://track.example/c?o=${offer.id}&m=77&a=1234`,
+    click_url: `${address}/follow/${offer.id}?m=77&a=1234`,
     authorized: 1,
     events: [],
   };

@@ -1,4 +1,5 @@
-import { asEntities, type Dialect } from './dialect.ts';
+import { hash } from 'node:crypto';
+import { asEntities, followedBy, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /**
@@ -11,18 +12,26 @@ export const toroxDialect: Dialect = {
   isAuthorised: ({ query }, key) => query.get('secretkey') === key && query.get('pubid') === '300',
   unauthorised: { status: 200, body: { response: { status: 'error', error: 'wrong secret key' } } },
   throttled: { status: 429, body: { response: { status: 'error' } } },
-  page: (_asked, offers) => ({ status: 200, body: { response: { offers: offers.map(toroxOffer) } } }),
+  // www.offertoro.com/docs/postback
+  postbackMacros({ id, clickId, payout }, key) {
+    const [oid, user_id] = ['1001', clickId ?? ''];
+    return { id, oid, user_id, payout, sig: hash('md5', `${oid}-${user_id}-${key}`) };
+  },
+  followed: followedBy('user'),
+  page(_asked, offers, { address }) {
+    return { status: 200, body: { response: { offers: offers.map((offer) => toroxOffer(offer, address)) } } };
+  },
   lacks: { currency: true, share: true, cap: true, paused: true, incentives: true, categories: true },
   isSinglePage: true,
 };
 
-function toroxOffer(offer: SimulatedOffer) {
+function toroxOffer(offer: SimulatedOffer, address: string) {
   return {
     offer_id: offer.id,
     offer_name: asEntities(offer.title),
     offer_desc: asEntities(offer.description),
-    offer_url: `https://track.example/click/offer?oid=${offer.id}&USER_ID=[USER_ID]`,
-    offer_url_easy: `https://track.example/ifr/click/${offer.id}?user=[USER_ID]`,
+    offer_url: `${address}/follow/${offer.id}?user=[USER_ID]&long=1`,
+    offer_url_easy: `${address}/follow/${offer.id}?user=[USER_ID]`,
     payout: offer.payout,
     payout_type: 'cpa',
     amount: 100,
