@@ -67,9 +67,12 @@ it('commands that need a file that counts twice say what is wrong with it', asyn
   }
 });
 
-it('takes the examples of its page', async () => {
-  const page = await readFile(new URL('../../src/sources/README.md', import.meta.url), 'utf8');
+it.each([
+  ['README.md', 5],
+  ['networks.md', 2],
+])('takes the examples of %s', async (name, atLeast) => {
+  const page = await readFile(new URL(`../../src/sources/${name}`, import.meta.url), 'utf8');
   const examples = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json = '']) => JSON.parse(json) as object);
-  expect(examples.length).toBeGreaterThan(4);
+  expect(examples.length).toBeGreaterThanOrEqual(atLeast);
   for (const example of examples) sourcesSchema.parse('sources' in example ? example : { sources: [example] });
 });

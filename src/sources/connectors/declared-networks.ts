@@ -23,7 +23,7 @@ const networkSchema = z
 export type DeclaredNetwork = z.output<typeof networkSchema>;
 
 /**
- * The networks in `networks/`, by the names of their files; ascending. A connector of that name in `sources.json` is
+ * The networks in `networks/`, by the names of their files. A connector of that name in `sources.json` is
  * the network's declaration.
  */
 export const declaredNetworks: Readonly<Record<string, DeclaredNetwork>> = readNetworks(
@@ -37,12 +37,13 @@ export function listsOfNetwork(connector: string | undefined): Pick<DeclaredNetw
 }
 
 function readNetworks(folder: URL): Record<string, DeclaredNetwork> {
-  const files = readdirSync(folder).toSorted();
   return Object.fromEntries(
-    files.map((file) => {
-      const read = networkSchema.safeParse(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
-      if (!read.success) throw new Error(`networks/${file} cannot be used:\n${z.prettifyError(read.error)}`);
-      return [basename(file, '.json'), read.data];
-    }),
+    readdirSync(folder)
+      .toSorted()
+      .map((file) => {
+        const read = networkSchema.safeParse(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
+        if (!read.success) throw new Error(`networks/${file} cannot be used:\n${z.prettifyError(read.error)}`);
+        return [basename(file, '.json'), read.data];
+      }),
   );
 }
