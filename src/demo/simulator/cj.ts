@@ -4,8 +4,8 @@ const mostAtOnce = 300;
 
 /**
  * CJ Affiliate: GraphQL, commissions by locking date, further ones since the last id; corrections are records of their
- * own, for a rejected one too. Arguments and fields: the schema that commissions.api.cj.com/query shows to everybody, and
- * developers.cj.com/graphql/reference/Commission%20Detail.
+ * own, for a rejected one too. Arguments and fields: the schema that commissions.api.cj.com/query shows to everybody,
+ * and developers.cj.com/graphql/reference/Commission%20Detail.
  */
 export const cjDialect: Dialect = {
   secrets: (key) => ({ publisher_id: '1234567', token: key }),

@@ -45,8 +45,8 @@ export interface Dialect<Offer = SimulatedOffer> {
   isAuthorised(asked: Asked, key: string): boolean;
   unauthorised: NetworkAnswer;
   /**
-   * Answers with a page of its list; `offers` are all it has. Some networks echo the key; links lead to `address`. Absent
-   * where it lists none.
+   * Answers with a page of its list; `offers` are all it has. Some networks echo the key; links lead to `address`.
+   * Absent where it lists none.
    */
   page?(asked: Asked, offers: readonly Offer[], own: { key: string; address: string }): NetworkAnswer;
   /** Reads a link that is followed; undefined for every other request. */

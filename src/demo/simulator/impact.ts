@@ -3,9 +3,9 @@ import { followedBy, ofDays, pageOf, type Dialect } from './dialect.ts';
 const pageSize = 300;
 
 /**
- * impact.com: actions by locking date, numbers as text, the next page's address without the host. Parameters and fields:
- * the vendor's OpenAPI of the partner actions, github.com/api-evangelist/impact. `@nextpageuri` and `@total` are those
- * of public clients. The locking date is the simulated conversion's own.
+ * impact.com: actions by locking date, numbers as text, the next page's address without the host. Parameters and
+ * fields: the vendor's OpenAPI of the partner actions, github.com/api-evangelist/impact. `@nextpageuri` and `@total`
+ * are those of public clients. The locking date is the simulated conversion's own.
  */
 export const impactDialect: Dialect = {
   secrets: (key) => ({ account_sid: 'IRx1', auth_token: key }),

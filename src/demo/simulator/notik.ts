@@ -5,7 +5,8 @@ const pageSize = 500;
 
 /**
  * Notik: pages that name the next one's address without the keys, in USD. No page of the vendor shows the list: path,
- * envelope, fields and the forms of `country_code` (a list, a text with commas, a map, `all`) are those of public clients.
+ * envelope, fields and the forms of `country_code` (a list, a text with commas, a map, `all`) are those of public
+ * clients.
  */
 export const notikDialect: Dialect = {
   secrets: (key) => ({ api_key: key, pub_id: 'p1', app_id: 'a1' }),
@@ -14,7 +15,7 @@ export const notikDialect: Dialect = {
   isAuthorised: ({ query }, key) => query.get('api_key') === key && query.get('pub_id') === 'p1',
   unauthorised: { status: 200, body: { status: 'error', code: '401', message: 'invalid api key' } },
   throttled: { status: 429, body: { status: 'error' } },
-  // The vendor's page on postbacks, as a client of it keeps it: user_id, txn_id, rewarded_txn_id, payout, event_id, hash.
+  // The vendor's page on postbacks, which a client keeps.
   postbackMacros: ({ id, clickId, payout }) => ({
     user_id: clickId ?? '',
     txn_id: id,

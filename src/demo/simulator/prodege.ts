@@ -2,8 +2,9 @@ import { asEntities, followedBy, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /**
- * Prodege, whose offers were AdGate's: one page, in USD, no total. Parameters: docs.prodegeads.com/publisher-apis/offers-api
- * (`aff`, `api_key`, `wall_code`). `status` and the list at `data` are known from clients alone.
+ * Prodege, whose offers were AdGate's: one page, in USD, no total. Parameters:
+ * docs.prodegeads.com/publisher-apis/offers-api (`aff`, `api_key`, `wall_code`). `status` and the list at `data` are
+ * known from clients alone.
  */
 export const prodegeDialect: Dialect = {
   secrets: (key) => ({ aff: '60000', api_key: key, wall_code: 'nQug' }),
@@ -21,7 +22,9 @@ export const prodegeDialect: Dialect = {
   isSinglePage: true,
 };
 
-/** BitLabs: Prodege's offers by `limit` and `skip`. Parameters and shape: developer.bitlabs.ai/docs/static-offer-api. */
+/**
+ * BitLabs: Prodege's offers by `limit` and `skip`. Parameters and shape: developer.bitlabs.ai/docs/static-offer-api.
+ */
 export const bitlabsDialect: Dialect = {
   secrets: (key) => ({ s2s_token: key }),
   idOf: ({ id }) => id,

@@ -5,8 +5,8 @@ import { conversionsSchema, declarationMistakes, offersSchema } from '../config/
 import { networkAddress } from './declaration.ts';
 
 /**
- * A network as a file of data: what an operator would write of it in `sources.json` with connector `http`. `secrets` has
- * the names of its secrets, each with where the network shows it.
+ * A network as a file of data: what an operator would write of it in `sources.json` with connector `http`. `secrets`
+ * has the names of its secrets, each with where the network shows it.
  */
 const networkSchema = z
   .strictObject({
