@@ -68,8 +68,8 @@ export class CampaignLinks {
       if (campaign === undefined || this.#links.has(campaign)) continue;
       let link = this.#store?.get(name, campaign);
       if (link === undefined) {
-        const answer = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
-        link = linkOf(membersOf(answer).map((member) => new NetworkRecord(member)));
+        const { body } = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
+        link = linkOf(membersOf(body).map((member) => new NetworkRecord(member)));
         if (link !== undefined) news.set(campaign, link);
         if (news.size === linksOfWrite) keep();
       }
