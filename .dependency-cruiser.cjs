@@ -34,6 +34,7 @@ const doors = {
   ],
   pipeline: [
     'analysis/',
+    'backup/',
     'clicks/',
     'deliveries/',
     'doctor/',

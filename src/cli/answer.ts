@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
 import { DataDirectory } from '../kit/config/data-directory.ts';
 import { UsageError } from '../kit/errors/errors.ts';
+import { assertRestored } from '../pipeline/backup/unfinished-restore.ts';
 import { visibleJson, visibleLines, visibleText } from '../kit/text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
@@ -77,7 +78,7 @@ export function textTable(rows: Record<string, Cell>[]): string {
   return [line(heads, isNumber), ...cells.map((row) => line(row, isNumber))].join('\n');
 }
 
-/** The data directory, which must be there. Throws `UsageError` saying how to get one. */
+/** The data directory, which must be there and whole. Throws `UsageError` saying how to get one. */
 export function existingData(): DataDirectory {
   const data = DataDirectory.fromEnvironment();
   if (!existsSync(data.root)) {
@@ -85,6 +86,7 @@ export function existingData(): DataDirectory {
       `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start -- --demo\` for a demo network`,
     );
   }
+  assertRestored(data);
   return data;
 }
 

@@ -29,6 +29,7 @@ const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
   [['diff'], async () => (await import('./commands/analysts/diff.ts')).addDiffCommand],
   [['reconcile'], async () => (await import('./commands/analysts/reconcile.ts')).addReconcileCommand],
   [['doctor', 'rebuild'], async () => (await import('./commands/operators/doctor.ts')).addDoctorCommands],
+  [['backup', 'restore'], async () => (await import('./commands/operators/backup.ts')).addBackupCommands],
   [['inspect'], async () => (await import('./commands/operators/inspect.ts')).addInspectCommand],
   [['schema'], async () => (await import('./commands/operators/schema.ts')).addSchemaCommand],
   [['generate'], async () => (await import('./commands/operators/generate.ts')).addGenerateCommand],

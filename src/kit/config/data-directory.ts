@@ -119,6 +119,22 @@ export class DataDirectory {
   get readingNote() {
     return join(this.warehouse, 'files-being-read.json');
   }
+  /** What a backup under way has copied or linked; left over by one that ended by force. */
+  get backupDraft() {
+    return join(this.warehouse, 'backup');
+  }
+  /** Held by the one backup under way. */
+  get backupLockFile() {
+    return join(this.warehouse, 'backup.lock');
+  }
+  /** Files of a restore that are not yet all written and checked. */
+  get restoreDraft() {
+    return join(this.root, '.restoring');
+  }
+  /** Files of a restore that are all written and checked, while they move to their places. */
+  get restored() {
+    return join(this.root, '.restored');
+  }
   /** State of object storage as this machine last read or wrote it. */
   get storageMemory() {
     return join(this.warehouse, 'storage.json');

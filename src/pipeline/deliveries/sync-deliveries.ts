@@ -6,7 +6,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { insertRows } from '../../kit/duckdb/insert-rows.ts';
 import { dayOf } from '../../kit/time/moment.ts';
-import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
+import { deleteMetadata, readMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { markPostbackDays } from '../warehouse/dirty-partitions.ts';
 import { isDamagedDeliveries } from '../../postbacks/store/delivery-database.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
@@ -73,6 +73,18 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   } finally {
     await store.close();
   }
+}
+
+/**
+ * Makes the next sync compare all of the store with all of the outbox. For a state that goes on elsewhere: a store that
+ * lived on meanwhile has taken numbers that this outbox gives to other postbacks, and one that is older gives its own
+ * changes numbers that were read before.
+ */
+export async function forgetDeliveries(connection: DuckDBConnection): Promise<void> {
+  await deleteMetadata(connection, warehouseIdKey);
+  const { storeId } = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
+  if (storeId !== undefined)
+    await writeMetadata(connection, storeKey, JSON.stringify({ storeId, upTo: 0 } satisfies KnownStore));
 }
 
 async function quarantineStore({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
