@@ -134,7 +134,7 @@ export async function readArchive(
       if (manifest === undefined) {
         if (name !== backupManifestFile || size > maxManifestBytes)
           throw broken(`it does not begin with ${backupManifestFile}, so it is no backup of offerline`);
-        manifest = parseBackupManifest(await textOf(entry as unknown as AsyncIterable<Buffer>), place);
+        manifest = parseBackupManifest(await textOf(entry), place);
         total = manifest.members.reduce((sum, { bytes, same_as }) => sum + (same_as === undefined ? bytes : 0), 0);
         await reader.begin(manifest);
         continue;

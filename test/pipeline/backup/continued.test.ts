@@ -166,7 +166,9 @@ test('with all of landing a restored network can be rebuilt from it', async () =
   await command(pipeline.data.root, 'backup', without);
 
   const whole = await restored(place);
-  expect(await readdir(join(whole.data.landing, 'clicks'))).toEqual(await readdir(join(pipeline.data.landing, 'clicks')));
+  expect(await readdir(join(whole.data.landing, 'clicks'))).toEqual(
+    await readdir(join(pipeline.data.landing, 'clicks')),
+  );
   const needed = await restored(without);
   expect(await readdir(join(needed.data.landing))).toEqual(['offers']);
   expect(new DataDirectory(needed.data.root).landing).toBe(needed.data.landing);
