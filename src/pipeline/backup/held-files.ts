@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
@@ -54,6 +54,20 @@ export class HeldFiles {
   async copyFolder(folder: string, fits: (name: string) => boolean = () => true): Promise<void> {
     for (const name of namesIn(join(this.#data.root, folder)))
       if (fits(name) && lstatSync(join(this.#data.root, folder, name)).isFile()) await this.copy(`${folder}/${name}`);
+  }
+
+  /**
+   * Copies the whole lines of a log that rows are appended to, as a file of another name: beside the log as it is later,
+   * it must not pass for it.
+   */
+  async copyLines(path: string, as: string): Promise<void> {
+    if (!(await this.copy(path))) return;
+    const held = this.files.pop() as HeldFile;
+    const text = readFileSync(held.source);
+    const end = text.lastIndexOf('\n') + 1;
+    if (end === 0) return;
+    truncateSync(held.source, end);
+    this.files.push({ ...held, path: as });
   }
 
   /** Hard-links a file that never changes. Throws the disk's error where it is missing. */

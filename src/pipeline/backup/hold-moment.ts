@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { duckdbOptions } from '../../kit/duckdb/duckdb-options.ts';
@@ -125,7 +125,11 @@ async function holdLanding(
   { archivable, tracker }: { archivable: ReadonlySet<string>; tracker: TrackerLogs },
 ): Promise<void> {
   // Logs under way first: one that is handed over in between is a whole file of the list below.
-  for (const part of tracker.parts()) await held.copy(withinData(data, part));
+  for (const part of tracker.parts())
+    await held.copyLines(
+      withinData(data, part),
+      withinData(data, join(dirname(part), `backup-${basename(part, '.part')}`)),
+    );
   const { files } = await findLandingFiles(data.landing, () => true);
   for (const { path, absolutePath } of files)
     if (!archivable.has(path)) held.refer(`${withinData(data, data.landing)}/${path}`, absolutePath);

@@ -86,7 +86,8 @@ test('a restored network goes on with the same landing: figures equal, every pos
   const day = join(pipeline.data.landing, 'clicks/tracker/2025-03-10');
   await mkdir(day, { recursive: true });
   const row = { click_id: 'k-part', offer_id: 1, site_key: 'site', user_id: 'p', clicked_at: at('11:00') };
-  await appendFile(join(day, 'a-1741600000000-000001.ndjson.part'), `${JSON.stringify(row)}\n`);
+  const log = join(day, 'a-1741600000000-000001.ndjson');
+  await appendFile(`${log}.part`, `${JSON.stringify(row)}\n{"click_id":"k-half`);
 
   const place = await folder();
   const written = JSON.parse(await command(pipeline.data.root, 'backup', place, '--json')) as Record<string, unknown>;
@@ -95,7 +96,9 @@ test('a restored network goes on with the same landing: figures equal, every pos
   expect((await stat(written['backup'] as string)).mode & 0o777).toBe(0o600);
   expect(await readdir(pipeline.data.warehouse)).not.toContain('backup');
 
-  // Landed later, and so in the landing folder alone.
+  // Landed later, and so in the landing folder alone; the log, too, has got another row and its final name.
+  await rm(`${log}.part`);
+  await appendFile(log, [row, { ...row, click_id: 'k-half' }].map((each) => `${JSON.stringify(each)}\n`).join(''));
   await landTraffic(pipeline, 'later');
   const undisturbed = await pipeline.keep();
   const other = await restored(written['backup'] as string);

@@ -7,7 +7,6 @@ import { restoreBackup } from '../../../pipeline/backup/restore-backup.ts';
 import { takeBackup } from '../../../pipeline/backup/take-backup.ts';
 import { logsReadAtStart } from '../../../tracker/needed-logs.ts';
 import { ownLogs } from '../../../tracker/logs/log-names.ts';
-import { eventKinds } from '../../../kit/vocabulary/values.ts';
 import { addCommand, existingData, fieldLines, printAnswer } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -28,8 +27,11 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
         allLanding: options.landing === true,
         tracker: {
           needed: logsReadAtStart(data, realEffects.now()),
+          // A conversion comes after its click, so the clicks are copied last.
           parts: () =>
-            eventKinds.flatMap((kind) => ownLogs(data, kind).filter((log) => !log.isWhole)).map(({ path }) => path),
+            (['conversions', 'clicks'] as const).flatMap((kind) =>
+              ownLogs(data, kind).flatMap(({ path, isWhole }) => (isWhole ? [] : [path])),
+            ),
         },
       });
       const { run_id, as_of, snapshot_id, created_at, landing, not_included, members } = manifest;
