@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdir, mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -175,4 +175,35 @@ test('with all of landing a restored network can be rebuilt from it', async () =
   const needed = await restored(without);
   expect(await readdir(join(needed.data.landing))).toEqual(['offers']);
   expect(new DataDirectory(needed.data.root).landing).toBe(needed.data.landing);
+});
+
+test('the rehearsal of the operators’ page works as it is written, and sends nothing', async () => {
+  const { address, ids } = await publisher();
+  const pipeline = await network(address);
+  await landTraffic(pipeline, 'before');
+  await refreshed(pipeline, '12:00');
+  const sent = [...ids];
+  await landTraffic(pipeline, 'unread');
+  const place = await folder();
+  const page = await readFile(join(import.meta.dirname, '../../../pipelines/README.md'), 'utf8');
+  const [, block = ''] = /\*\*A rehearsal\*\*[^`]*(?:`[^`\n]+`[^`]*)*```sh\n([^]*?)```/.exec(page) ?? [];
+  let root = pipeline.data.root;
+  let last = '';
+  for (const line of block
+    .replaceAll('/srv', place)
+    .split('\n')
+    .filter((each) => each !== '')) {
+    const [, data] = /^export OFFERLINE_DATA=(.+)$/.exec(line) ?? [];
+    if (data !== undefined) root = data;
+    else {
+      const words = [...line.matchAll(/"([^"]+)"|(\S+)/g)].map(([, text, word]) => text ?? word ?? '');
+      expect(words.shift()).toBe('offerline');
+      if (words[0] === 'backup') await mkdir(join(place, 'backups'));
+      const ended = await endOf(root, ...words);
+      expect(ended.code, `${line}: ${ended.stderr}`).toBe(0);
+      last = ended.stdout;
+    }
+  }
+  expect(last).toMatch(/\b6\b/);
+  expect(ids).toEqual(sent);
 });

@@ -15,7 +15,7 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
     program,
     'backup <place>',
     'Writes a consistent copy of the data directory into one file, while everything goes on',
-    'The place is a file, or a folder in which each backup gets its name; or `s3://bucket/name.tar`, or a prefix that ends in a slash, with the keys of AWS’s own variables. [What it holds](../../pipelines/README.md#backup-and-restore).',
+    'The place is a file, or a folder in which each backup gets its name; or `s3://bucket/name.tar`, or a prefix that ends in a slash, with the keys of AWS’s own variables. `pipelines/README.md` says what it holds.',
   )
     .option('--landing', 'with all landing files, not only those that something still reads')
     .action(async (place: string, options: { landing?: boolean; json?: boolean }) => {
@@ -50,7 +50,7 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
     program,
     'restore <place>',
     'Makes a data directory of a backup, once each of its bytes is checked',
-    'The directory has to be empty but for `landing`. Ended by force, it is completed by the same command. [What comes back, and what to do then](../../pipelines/README.md#backup-and-restore).',
+    'The directory has to be empty but for `landing`. Ended by force, it is completed by the same command. `pipelines/README.md` says what comes back, and what to do then.',
   )
     .option('--into <directory>', 'data directory to make (default: OFFERLINE_DATA)')
     .action(async (place: string, options: { into?: string; json?: boolean }) => {
