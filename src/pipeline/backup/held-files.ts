@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import { openSqlite } from '../../kit/sqlite/open-sqlite.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
@@ -70,10 +71,14 @@ export class HeldFiles {
     this.files.push({ ...held, path: as });
   }
 
-  /** Hard-links a file that never changes. Throws the disk's error where it is missing. */
+  /** Hard-links a file that never changes. Throws `OfferlineError` where it is missing. */
   async link(path: string, expected: { bytes: number; sha256: string }): Promise<void> {
     const absolute = join(this.#data.root, path);
     const source = await this.#place(path);
+    if (!existsSync(absolute))
+      throw new OfferlineError(
+        `${absolute} is missing, and nothing was written: \`offerline doctor --deep --repair\` restores what it can`,
+      );
     await this.#effects.files.hardLink(absolute, source, 'backup: file linked');
     this.#add(path, source, statSync(absolute, { bigint: true }), expected);
   }

@@ -1,10 +1,10 @@
 import { createWriteStream } from 'node:fs';
-import { readdir, readFile, utimes } from 'node:fs/promises';
+import { readdir, readFile, rmdir, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { UsageError } from '../../kit/errors/errors.ts';
+import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { makePrivateFolder, realEffects, type Effects } from '../../kit/files/effects.ts';
 import type { Terminal } from '../../kit/logging/progress.ts';
 import { readArchive, type ArchiveReader } from './archive.ts';
@@ -191,7 +191,7 @@ async function putInPlace(data: DataDirectory, { files }: Effects): Promise<Rest
   const names = (await readdir(data.restored)).filter((name) => name !== backupManifestFile);
   for (const name of names.toSorted((a, b) => Number(a === sites) - Number(b === sites))) {
     const target = join(data.root, name);
-    if (name === landing && (await readdir(target).catch(() => [])).length > 0) {
+    if (name === landing && !(await makeWay(target))) {
       isLanding = false;
       continue;
     }
@@ -203,4 +203,21 @@ async function putInPlace(data: DataDirectory, { files }: Effects): Promise<Rest
   await files.remove(join(data.restored, backupManifestFile), 'restore: ended');
   await files.remove(data.restored, 'restore: folder removed');
   return { manifest, landing: isLanding };
+}
+
+/** Removes an empty landing folder. Returns false for one that has files, which stay. Throws where it is a mount point. */
+async function makeWay(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return true;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
+    throw new OfferlineError(
+      `${folder} is empty and cannot make way for the backup's landing files (${code}): unmount it or give it to this user, then restore again`,
+      undefined,
+      { cause: error },
+    );
+  }
 }
