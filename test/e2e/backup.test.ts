@@ -32,7 +32,7 @@ async function publisher() {
     ids,
     /** From now on. Resolves when a request has come and has no answer. */
     hold: () => new Promise<void>((resolve) => ((isHolding = true), (arrived = resolve))),
-    letGo() {
+    letGo: () => {
       isHolding = false;
       for (const response of held.splice(0)) response.end('ok');
     },
