@@ -17,8 +17,9 @@ import { backupManifestFile } from './unfinished-restore.ts';
 const maxManifestBytes = 1024 * 2 ** 20;
 
 /**
- * Returns the archive as a stream of tar: the manifest, then each member's bytes once, in the manifest's order. It fails
- * with an `OfferlineError` where a file is no longer what the manifest says. `sources`: where each member's bytes are.
+ * Returns the archive as a stream of tar: the manifest, then each member's bytes once, in the manifest's order. It
+ * fails with an `OfferlineError` where a file is no longer what the manifest says. `sources`: where each member's bytes
+ * are.
  */
 export function archiveOf(
   manifest: BackupManifest,

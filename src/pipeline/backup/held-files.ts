@@ -58,8 +58,8 @@ export class HeldFiles {
   }
 
   /**
-   * Copies the whole lines of a log that rows are appended to, as a file of another name: beside the log as it is later,
-   * it must not pass for it.
+   * Copies the whole lines of a log that rows are appended to, as a file of another name: beside the log as it is
+   * later, it must not pass for it.
    */
   async copyLines(path: string, as: string): Promise<void> {
     if (!(await this.copy(path))) return;

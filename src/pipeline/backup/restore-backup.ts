@@ -205,7 +205,10 @@ async function putInPlace(data: DataDirectory, { files }: Effects): Promise<Rest
   return { manifest, landing: isLanding };
 }
 
-/** Removes an empty landing folder. Returns false for one that has files, which stay. Throws where it is a mount point. */
+/**
+ * Removes an empty landing folder. Returns false for one that has files, which stay. Throws `OfferlineError` where it
+ * is a mount point.
+ */
 async function makeWay(folder: string): Promise<boolean> {
   try {
     await rmdir(folder);
