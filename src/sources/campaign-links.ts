@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
-import { membersOf } from '../kit/intake/mapping/places.ts';
 import { sqliteTransaction } from '../kit/sqlite/open-sqlite.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
 import type { Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
+import { pageFacts } from './fetch-all-pages.ts';
 import { firstPage } from './next-page.ts';
 import { openPullDatabase } from './pull-database.ts';
 import { NetworkRecord } from './records/record-fields.ts';
@@ -68,8 +68,8 @@ export class CampaignLinks {
       if (campaign === undefined || this.#links.has(campaign)) continue;
       let link = this.#store?.get(name, campaign);
       if (link === undefined) {
-        const { body } = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
-        link = linkOf(membersOf(body).map((member) => new NetworkRecord(member)));
+        const answer = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
+        link = linkOf(pageFacts(stream, answer).records.map((member) => new NetworkRecord(member)));
         if (link !== undefined) news.set(campaign, link);
         if (news.size === linksOfWrite) keep();
       }

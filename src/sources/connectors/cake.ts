@@ -29,6 +29,7 @@ export const cake: Connector = {
       query: { api_key: '{api_key}', affiliate_id: '{affiliate_id}', campaign_id: '{campaign}' },
       format: { type: 'xml' },
       records: 'campaign_response.campaign.creatives.creative_info',
+      budget: { requests: 2, seconds: 1 },
       campaignOf: (record) => record.text('campaign_id'),
       linkOf: (creatives) =>
         creatives.find((creative) => creative.text('creative_type.type_id') === '1')?.text('unique_link'),
