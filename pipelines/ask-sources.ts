@@ -42,7 +42,7 @@ export const realPullClock: PullClock = {
  * Throws `UsageError` where `sources.json` cannot be used or lacks a named source.
  */
 export async function askSources<Result>(
-  { data, terminal, names = [], stop = new AbortController().signal }: SourcesRequest,
+  { data, terminal, names = [], ...rest }: SourcesRequest,
   clock: PullClock,
   isWanted: (entry: SourceEntry) => boolean,
   ask: (entry: SourceEntry, asking: AskingSources) => Promise<Result>,
@@ -51,10 +51,18 @@ export async function askSources<Result>(
   const { sources, warnings } = readSources(data);
   for (const warning of warnings) terminal.logger.warn(warning);
   const wanted = chosen(among(sources), names, data).filter(isWanted);
+  return askingAt(clock, { terminal, ...rest }, (asking) => Promise.all(wanted.map((entry) => ask(entry, asking))));
+}
+
+/** Does work that asks sources, with connections that end with it. */
+export async function askingAt<Result>(
+  clock: PullClock,
+  { terminal, stop = new AbortController().signal }: Pick<SourcesRequest, 'terminal' | 'stop'>,
+  work: (asking: AskingSources) => Promise<Result>,
+): Promise<Result> {
   const exchanges = new HttpExchanges();
-  const asking = { terminal, exchanges, budgets: new Budgets(clock), stop, clock };
   try {
-    return await Promise.all(wanted.map((entry) => ask(entry, asking)));
+    return await work({ terminal, exchanges, budgets: new Budgets(clock), stop, clock });
   } finally {
     await exchanges.close();
   }

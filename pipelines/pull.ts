@@ -25,6 +25,7 @@ import {
   type AskingSources,
   type SourcesRequest,
 } from './ask-sources.ts';
+import { modeAdvice } from './mode-advice.ts';
 
 export interface PullRequest extends SourcesRequest {
   /** Only sources without a schedule of their own. */
@@ -142,7 +143,7 @@ async function pullLists(
   const { data, effects } = pulling;
   const mode = settings.sources[source.name]?.mode ?? 'full';
   if (source.offers !== undefined && source.offers.isFull !== (mode === 'full'))
-    throw new UsageError(modeAdvice(source, mode));
+    throw new UsageError(modeAdvice(source.name, mode));
   const fetching = fetchingOf(source, pulling);
   if (source.offers !== undefined) {
     const folder = join(data.landing, 'offers', source.name);
@@ -204,11 +205,4 @@ function lockOf(data: DataDirectory, source: string, onWaiting: (message: string
     },
     { command: 'sources pull', waitSeconds: 3600, onWaiting },
   );
-}
-
-/** Returns the advice for a source whose mode does not fit its answers. */
-function modeAdvice({ name }: ResolvedSource, mode: 'full' | 'delta'): string {
-  return mode === 'full'
-    ? `its answers are never the whole catalog: say so by "sources": {"${name}": {"mode": "delta"}} in offerline.json`
-    : `its answers are the whole catalog: leave "mode" of "${name}" in offerline.json out, or "full"`;
 }

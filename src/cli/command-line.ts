@@ -5,7 +5,9 @@ import { createTerminal } from '../kit/logging/progress.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import './compose.ts';
 import { withTypedCommands } from './answer.ts';
+import type { CommandContext } from './context.ts';
 import { createProgram } from './program.ts';
+import { TerminalPrompts } from './prompts.ts';
 
 // A reader may have seen enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -16,10 +18,20 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const terminal = createTerminal();
 try {
   const words = process.argv.slice(2);
-  const program = await createProgram({ terminal, print: (text) => void process.stdout.write(text) }, words);
+  const program = await createProgram(
+    { terminal, print: (text) => void process.stdout.write(text), ...terminalPrompts() },
+    words,
+  );
   await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   process.exitCode = report(machineFailure(error) ?? error);
+}
+
+/** Questions go to standard error, so that the answer alone is on standard output. */
+function terminalPrompts(): Pick<CommandContext, 'openPrompts'> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return {};
+  const interrupt = () => void process.kill(process.pid, 'SIGINT');
+  return { openPrompts: () => new TerminalPrompts(process.stdin, process.stderr, interrupt) };
 }
 
 /**

@@ -1,5 +1,7 @@
+import type { CanonicalRecord } from './connectors/connector.ts';
+import type { NetworkConversion, NoConversion } from './connectors/network-conversion.ts';
 import { NetworkRecord } from './records/record-fields.ts';
-import { jsonText } from '../kit/text/json-text.ts';
+import { jsonText, type JsonValue } from '../kit/text/json-text.ts';
 import { addDays, dayOf, momentOfMilliseconds } from '../kit/time/moment.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
@@ -32,56 +34,105 @@ interface ConversionsCheck {
   first: string | null;
 }
 
-/**
- * Fetches one page of each list: proves host, key, success rule and the place of the records. Throws `FetchError`. The
- * conversions of networks that offerline knows are not asked for.
- */
-export async function checkSource(source: ResolvedSource, fetching: Fetching): Promise<SourceCheck> {
-  if (source.conversions?.isDeclared !== true) return checkOffers(source, fetching);
-  const offers =
-    source.offers === undefined ? { total: null, records: 0, first: null } : await checkOffers(source, fetching);
-  return { ...offers, conversions: await checkConversions(source, source.conversions, fetching) };
+/** A record of the network, and what its connector makes of it. */
+export interface ReadRecord<Read> {
+  record: JsonValue;
+  read: Read;
+}
+export type ReadOffer = ReadRecord<CanonicalRecord>;
+export type ReadConversion = ReadRecord<NetworkConversion | NoConversion>;
+
+/** Records of the first page of each list that was asked for, as the network sends them. */
+export interface FirstPages {
+  offers?: {
+    total: number | null;
+    records: JsonValue[];
+    /** Links of campaigns, where the list has none: of the first `linked` records alone. */
+    links: CampaignLinks;
+    linked: number;
+  };
+  conversions?: { records: JsonValue[] };
 }
 
-async function checkOffers(source: ResolvedSource, fetching: Fetching): Promise<SourceCheck> {
-  const { offers } = source;
-  if (offers === undefined) throw new FetchError('the source has no list of offers');
-  const { stream, toCanonical, idAt } = offers;
+/** Reads a record of offers as the source's connector does, with the link of its campaign. */
+export function readOffer({ offers }: ResolvedSource, record: JsonValue, links: CampaignLinks): CanonicalRecord {
+  const fields = new NetworkRecord(record);
+  return offers === undefined ? { leftOut: 'not_pulled' } : offers.toCanonical(fields, links.of(fields));
+}
+
+/** Reads a record of conversions as the source's connector does. */
+export function readConversion({ conversions }: ResolvedSource, record: JsonValue): NetworkConversion | NoConversion {
+  return conversions?.toConversion(new NetworkRecord(record)) ?? 'unreadable';
+}
+
+/**
+ * Fetches one page of each list: proves host, key, success rule and the place of the records. `shown`: the number of
+ * records that are looked at one by one, for which the conversions of networks that offerline knows are asked for, too;
+ * without it only those that are declared. Throws `FetchError`.
+ */
+export async function readFirstPages(
+  source: ResolvedSource,
+  fetching: Fetching,
+  shown: number | undefined,
+): Promise<FirstPages> {
+  const { offers, conversions } = source;
+  const pages: FirstPages = {};
+  if (offers !== undefined) pages.offers = await offersPage(source, offers, fetching, shown ?? 1);
+  else if (conversions === undefined) throw new FetchError('the source has no list of offers');
+  if (conversions !== undefined && (shown !== undefined || conversions.isDeclared || offers === undefined))
+    pages.conversions = await conversionsPage(source, conversions, fetching);
+  return pages;
+}
+
+/** Counts what becomes of the first pages. */
+export function checkOf(source: ResolvedSource, { offers, conversions }: FirstPages): SourceCheck {
+  const read = (offers?.records ?? []).map((record) => readOffer(source, record, offers?.links as CampaignLinks));
+  const made = read.flatMap((canonical) => ('record' in canonical ? [jsonText(canonical.record)] : []));
+  const check = { total: offers?.total ?? null, records: made.length, first: made[0] ?? null };
+  if (conversions === undefined) return check;
+  return {
+    ...check,
+    conversions: conversionsCheck(conversions.records.map((record) => readConversion(source, record))),
+  };
+}
+
+async function offersPage(
+  source: ResolvedSource,
+  { stream, campaigns, idAt }: NonNullable<ResolvedSource['offers']>,
+  fetching: Fetching,
+  shown: number,
+): Promise<NonNullable<FirstPages['offers']>> {
   const page = await pagesOf(source, stream, fetching)(firstPage(stream));
   const { records, total } = pageFacts(stream, page);
   const links = new CampaignLinks(source, fetching);
-  // The first offer is shown, with its link.
-  await links.learn(records.slice(0, 1));
-  const read = records.map((record) => {
-    const fields = new NetworkRecord(record);
-    const canonical = toCanonical(fields, links.of(fields));
-    return { canonical, isNamed: isNamedOffer(record, canonical, idAt) };
-  });
+  const read = records.map((record) => ({ isNamed: isNamedOffer(record, readOffer(source, record, links), idAt) }));
   requireIds(stream.records, idAt, records, read);
-  const made = read.flatMap(({ canonical }) => ('record' in canonical ? [jsonText(canonical.record)] : []));
-  return { total: total ?? null, records: made.length, first: made[0] ?? null };
+  const linked = campaigns === undefined ? records.length : Math.min(shown, records.length);
+  await links.learn(records.slice(0, linked));
+  return { total: total ?? null, records, links, linked };
 }
 
-async function checkConversions(
+async function conversionsPage(
   source: ResolvedSource,
-  { stream, windowDays, dateFormat, toConversion, idAt }: NonNullable<ResolvedSource['conversions']>,
+  { stream, windowDays, dateFormat, idAt }: NonNullable<ResolvedSource['conversions']>,
   fetching: Fetching,
-): Promise<ConversionsCheck> {
+): Promise<NonNullable<FirstPages['conversions']>> {
   const today = dayOf(momentOfMilliseconds(fetching.clock.now()));
   const days = windowValues(addDays(today, -Math.min(windowDays, shownDays)), today, dateFormat);
   const page = await pagesOf(source, stream, fetching, days)(firstPage(stream));
-  const check: ConversionsCheck = { records: 0, left_out: {}, first: null };
   const { records } = pageFacts(stream, page);
-  const conversions = records.map((record) => {
-    const read = toConversion(new NetworkRecord(record)) ?? 'unreadable';
-    return { read, isNamed: isNamedConversion(record, read, idAt) };
-  });
-  requireIds(stream.records, idAt, records, conversions);
-  for (const { read } of conversions) {
-    if (typeof read === 'string') check.left_out[read] = (check.left_out[read] ?? 0) + 1;
+  const read = records.map((record) => ({ isNamed: isNamedConversion(record, readConversion(source, record), idAt) }));
+  requireIds(stream.records, idAt, records, read);
+  return { records };
+}
+
+function conversionsCheck(read: readonly (NetworkConversion | NoConversion)[]): ConversionsCheck {
+  const check: ConversionsCheck = { records: 0, left_out: {}, first: null };
+  for (const conversion of read) {
+    if (typeof conversion === 'string') check.left_out[conversion] = (check.left_out[conversion] ?? 0) + 1;
     else {
       check.records++;
-      check.first ??= JSON.stringify(read);
+      check.first ??= JSON.stringify(conversion);
     }
   }
   return check;

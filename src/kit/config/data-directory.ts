@@ -30,9 +30,18 @@ export class DataDirectory {
     return new DataDirectory(environment['OFFERLINE_DATA'] || 'data/var');
   }
 
-  /** Folders with data about users, addresses and devices, for their owner alone. */
+  /** Folders with data about users, addresses and devices, and with keys, for their owner alone. */
   get privateFolders() {
-    return [this.warehouse, this.sources, this.postbacks, this.pictures, this.serve, this.tracker, this.console];
+    return [
+      this.warehouse,
+      this.sources,
+      this.secrets,
+      this.postbacks,
+      this.pictures,
+      this.serve,
+      this.tracker,
+      this.console,
+    ];
   }
   get settingsFile() {
     return join(this.root, 'offerline.json');
@@ -43,6 +52,13 @@ export class DataDirectory {
   /** Networks that are pulled. */
   get sourcesFile() {
     return join(this.root, 'sources.json');
+  }
+  /** Secrets of sources that were typed in, each in a file. */
+  get secrets() {
+    return join(this.root, 'secrets');
+  }
+  secretFile(source: string, name: string) {
+    return join(this.secrets, `${source}.${name}`);
   }
   /** The ledger of pulls, and a lock for each source. */
   get sources() {

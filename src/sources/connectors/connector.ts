@@ -32,10 +32,14 @@ export type ToConversion = (record: NetworkRecord) => NetworkConversion | NoConv
 /** A network's API: data, and one pure function for each kind of record. */
 export interface Connector {
   readonly name: string;
+  /** What an operator chooses it by, in one line. */
+  readonly note?: string;
   /** Without a default every source states its own. */
   readonly baseUrl?: string;
   /** Names of the secrets that it needs. */
   readonly secrets: readonly string[];
+  /** Where the network shows them. */
+  readonly secretHints?: Readonly<Record<string, string>>;
   readonly offers?: StreamDeclaration & {
     /** True where a complete pull has all offers of the account; otherwise the source is declared `delta`. */
     isFull: boolean;

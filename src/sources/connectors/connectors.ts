@@ -22,12 +22,13 @@ export const connectors: Readonly<Record<string, Connector>> = {
   ayet,
   ogads,
   ...Object.fromEntries(Object.entries(declaredNetworks).map(([name, network]) => [name, connectorOf(name, network)])),
-  http: { name: 'http', secrets: [] },
-  s3: { name: 's3', secrets: [] },
+  http: { name: 'http', note: 'another network: a file declares its lists of offers or conversions', secrets: [] },
+  s3: { name: 's3', note: 'a bucket of an S3-compatible store: a file says which', secrets: [] },
 };
 export const connectorNames = Object.keys(connectors) as [string, ...string[]];
 
 /** A declared network's lists come with the source's entry, as those of `http` do. */
-function connectorOf(name: string, { base_url, secrets }: DeclaredNetwork): Connector {
-  return { name, ...(base_url === undefined ? {} : { baseUrl: base_url }), secrets: Object.keys(secrets) };
+function connectorOf(name: string, { note, base_url, secrets }: DeclaredNetwork): Connector {
+  const address = base_url === undefined ? {} : { baseUrl: base_url };
+  return { name, note, ...address, secrets: Object.keys(secrets), secretHints: secrets };
 }

@@ -6,9 +6,12 @@ import { exitCode } from '../../../kit/errors/errors.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { guardsOf } from '../../../sources/config/postback-settings.ts';
 import { readSources } from '../../../sources/config/sources-file.ts';
-import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { lineWidth } from '../../line-width.ts';
+import { sampledText } from '../../sampled-text.ts';
 import { stopSignal } from '../../stop-signal.ts';
+import { addNewSourceCommand } from './sources-new.ts';
 
 export function addSourcesCommands(program: Command, context: CommandContext): void {
   const sources = program
@@ -39,16 +42,24 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
     });
     printAnswer(context, options, { sources: shown }, textTable(shown));
   });
+  addNewSourceCommand(sources, context);
   addCommand(
     sources,
     'check',
     'Asks each source for one page and reads the secrets of its postbacks',
-    'So address, key and declaration are tried. It writes nothing.',
+    'So address, key and declaration are tried. It writes nothing. With --sample it also asks for conversions of networks that offerline knows.',
   )
     .argument('[source...]', 'sources to check (default: all)')
-    .action(async (names: string[], options: { json?: boolean }) => {
+    .option(
+      '--sample <number>',
+      'records of each page that are shown beside what they become, and what is odd about the page',
+      wholeNumber(1, 100),
+    )
+    .action(async (names: string[], options: { sample?: number; json?: boolean }) => {
       const { terminal } = context;
-      const checked = await checkSources({ data: existingData(), terminal, names, stop: stopSignal(terminal.logger) });
+      const { sample } = options;
+      const stop = stopSignal(terminal.logger);
+      const checked = await checkSources({ data: existingData(), terminal, names, stop, sample });
       const listsConversions = checked.some(({ conversions }) => conversions !== undefined);
       const shown = checked.map(({ source, records, conversions, new_records, total, postback, error, first }) => ({
         source,
@@ -58,9 +69,14 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
         ...(listsConversions ? { conversions: conversions?.records ?? null, left_out: reasonsOf(conversions) } : {}),
         postback: postback ?? null,
         error,
-        first: first ?? conversions?.first ?? null,
+        ...(sample === undefined ? { first: first ?? conversions?.first ?? null } : {}),
       }));
-      printAnswer(context, options, { sources: checked }, textTable(shown));
+      const samples = checked.flatMap(({ source, sampled }) =>
+        sampled === undefined ? [] : [`${source}: ${sampledText(sampled, lineWidth())}`],
+      );
+      const cures = checked.flatMap(({ source, cure }) => (cure === undefined ? [] : [`${source}: ${cure}`]));
+      const text = [textTable(shown), ...(cures.length === 0 ? [] : [cures.join('\n')]), ...samples].join('\n\n');
+      printAnswer(context, options, { sources: checked }, text);
       if (checked.some(({ error }) => error !== null)) process.exitCode = exitCode.failed;
     });
   addCommand(

@@ -1,0 +1,71 @@
+import { conversionStates } from '../../src/kit/intake/mapping/mapped-fields.ts';
+import type { JsonValue } from '../../src/kit/text/json-text.ts';
+import type { ReadConversion } from '../../src/sources/check-source.ts';
+import type { NetworkConversion, NoConversion } from '../../src/sources/connectors/network-conversion.ts';
+import { statusOfState } from '../../src/sources/conversions/emitted-conversions.ts';
+import { readyConversion, type ConversionReading } from '../../src/sources/conversions/ready-conversion.ts';
+import type { Converted } from '../../src/sources/records/traced-places.ts';
+import { pulledCure } from './cures.ts';
+import { countReasons, sampledRecord, type CountedReason, type SampledRecord } from './sampled-record.ts';
+
+/** The conversions of a page as they would be, the first of them beside the network's records. */
+export interface ConversionsSample {
+  records: number;
+  left_out: CountedReason[];
+  sample: SampledRecord[];
+}
+
+interface ConversionsReading extends ConversionReading {
+  convert: (record: JsonValue) => NetworkConversion | NoConversion;
+  redact: (text: string) => string;
+}
+
+export function sampleConversions(
+  records: readonly ReadConversion[],
+  shown: number,
+  reading: ConversionsReading,
+): ConversionsSample {
+  const cure = (reason: string) => pulledCure(reason, reading.source);
+  const ready = records.map(({ read }) => (typeof read === 'string' ? read : readyConversion(read, reading)));
+  return {
+    records: records.length,
+    left_out: countReasons(
+      ready.filter((read) => typeof read === 'string'),
+      cure,
+    ),
+    sample: records.slice(0, shown).map(({ record, read }, index) => {
+      const became = ready[index] as (typeof ready)[number];
+      const reason = typeof became === 'string' ? became : null;
+      const stored = typeof became === 'string' ? {} : { occurred_at: became.occurredAt, payout: became.payout };
+      return {
+        id: typeof read === 'string' ? null : reading.redact(read.id),
+        becomes: reason === null ? 'conversion' : 'left_out',
+        reason,
+        cure: reason === null ? null : cure(reason),
+        warnings: [],
+        ...sampledRecord(
+          record,
+          { ...fieldsOf(read), ...stored },
+          (other) => fieldsOf(reading.convert(other)),
+          reading.redact,
+        ),
+      };
+    }),
+  };
+}
+
+/** The fields of a conversion under the names of landing; of a record that is none only why. */
+function fieldsOf(read: NetworkConversion | NoConversion): Converted {
+  if (typeof read === 'string') return { left_out: read };
+  return {
+    conversion_id: read.id,
+    click_id: read.clickId,
+    status: conversionStates.find((state) => statusOfState[state] === read.status),
+    occurred_at: read.occurredAt,
+    changed_at: read.changedAt,
+    payout: read.payout,
+    currency: read.currency,
+    event_id: read.eventId,
+    reason: read.reason,
+  };
+}
