@@ -10,8 +10,13 @@ import { dataWith, serve, terminal } from '../support/declared-network.ts';
 import { answered } from '../support/new-source.ts';
 
 const key = 'k3y/with+odd=characters';
-const now = Date.parse('2026-11-20T10:00:00Z');
-const clock = { now: () => now, wait: async () => undefined, random: () => 0.5 };
+let now = Date.parse('2026-11-20T10:00:00Z');
+/** A clock that only waits move: a network's budget is waited for. */
+const clock = {
+  now: () => now,
+  wait: async (milliseconds: number) => void (now += milliseconds),
+  random: () => 0.5,
+};
 
 async function sampleOf(source: object, sample: number, settings = '{"rates": {"EUR": "2"}}'): Promise<CheckedSource> {
   const data = await dataWith({ source: 'north', ...source });
