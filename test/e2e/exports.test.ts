@@ -73,9 +73,9 @@ function eventOf({ currency, status, changed_at, ...row }: Row, arrived: string)
   const event = withoutAbsent({ ...row, payout });
   if (status === undefined) return event;
   if (status === 'pending') return undefined;
-  // A credit has no reason. A reject is of the moment of the change and has no milestone.
-  const { event_id, reason, occurred_at, ...both } = event;
-  const own = status === 'credit' ? { event_id, occurred_at } : { reason, occurred_at: changed_at ?? arrived };
+  // A credit has no reason. A reject is of the moment of the change.
+  const { reason, occurred_at, ...both } = event;
+  const own = status === 'credit' ? { occurred_at } : { reason, occurred_at: changed_at ?? arrived };
   return withoutAbsent({ ...both, kind: status, ...own });
 }
 
