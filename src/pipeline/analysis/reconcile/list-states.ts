@@ -21,7 +21,7 @@ const stateByWord = new Map(
   Object.entries(ownWords).flatMap(([state, words]) => words.map((word) => [word, state as ClaimedState] as const)),
 );
 
-/** Words that say in one tracker how a conversion stands, and in a list what it was for. */
+/** Words that are the state of a conversion in one tracker, and in a list what it was for. */
 const kindsOfConversions = new Set(['lead', 'sale', 'rebill', 'install', 'event', 'rejectedinstall']);
 
 /** Returns what a publisher's word says of a reward; undefined for one that is not known. */

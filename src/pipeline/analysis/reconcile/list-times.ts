@@ -28,15 +28,14 @@ export class TimeColumn {
   }
 
   read(text: string): ReadTime {
-    const own = ourTime(text);
-    if (own !== undefined) return { time: own };
+    const own = plainTime(text);
+    if ('time' in own) return own;
     const found = this.#forms.flatMap(({ pattern, read }) => {
       const time = read(text);
       return time === undefined ? [] : [{ pattern, time }];
     });
     const [first, ...others] = found;
-    if (first === undefined)
-      return { mistake: `"${text}" is no time; write it like 2026-11-18T10:00:00Z or 2026-11-18` };
+    if (first === undefined) return own;
     const other = others.find(({ time }) => time !== first.time);
     if (other === undefined) return { time: first.time };
     const [one, two] = [first, other].map(({ pattern }) =>

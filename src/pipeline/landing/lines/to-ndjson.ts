@@ -7,7 +7,7 @@ import { noNames } from '../../../kit/intake/reading/json-shape.ts';
 import { PlainLines } from '../../../kit/intake/reading/plain-lines.ts';
 import { headOf, readPacked } from '../../../kit/intake/reading/read-packed.ts';
 import { assertText, withoutMark, type ReadingOptions } from '../../../kit/intake/reading/record-reader.ts';
-import { recognize, type Packing } from '../../../kit/intake/reading/recognize.ts';
+import { recognize, recognizePacking, type Packing } from '../../../kit/intake/reading/recognize.ts';
 import { UnusableFile, type FileProblem, type RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
@@ -175,10 +175,8 @@ async function unfold(
  * of bytes: the file was read before.
  */
 export async function readRecords(path: string, settings: FormatSettings, sink: RecordSink): Promise<void> {
-  const head = headOf(path);
-  const { packing } = recognize(head, false, settings, noNames);
   const options = { settings, names: noNames };
-  await readPacked(path, packing, sink, { onBytes: () => {}, check: () => {}, options });
+  await readPacked(path, recognizePacking(headOf(path)), sink, { onBytes: () => {}, check: () => {}, options });
 }
 
 function tooLarge(packing: Packing, limit: number): FileProblem {
