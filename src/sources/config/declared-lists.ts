@@ -26,7 +26,7 @@ export const offersSchema = streamSchema.extend({
     absent: 'the links are as the network gives them',
     takes: '`{"parameter": NAME}` or `{"macro": TEXT}`',
     description:
-      'Where its links take our click id: a parameter of the query, added or replaced, or a text that stands for it',
+      'Where its links take our click id: a parameter of the query, added or replaced, or a text in its place',
   }),
   rows,
   fields: declaredFieldsSchema.meta({

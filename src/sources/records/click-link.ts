@@ -1,7 +1,7 @@
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { withPlainAmpersands } from '../../kit/text/macros.ts';
 
-/** Where the links of a network take our click id: a parameter of the query, or a text that stands for it. */
+/** Where the links of a network take our click id: a parameter of the query, or a text that it replaces. */
 export type ClickIdPlace = { parameter: string } | { macro: string };
 
 /** Our macro, which the tracker fills for each click. */
@@ -9,7 +9,7 @@ const clickId = '{click_id}';
 
 /**
  * Puts our macro for the click id where the network reads it, once: a parameter that is there already gets it in place
- * of its value. A link without the macro that stands for it is returned as it is; publishing warns of such.
+ * of its value. A link without the macro is returned as it is; publishing warns of such.
  */
 export function withClickId(link: string, place: ClickIdPlace): string {
   if ('parameter' in place) return withParameter(withPlainAmpersands(link), place.parameter);

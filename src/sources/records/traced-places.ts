@@ -3,7 +3,7 @@ import { isJsonObject, JsonNumber, jsonText, type JsonObject, type JsonValue } f
 /** Fields that a record became, by name. */
 export type Converted = Readonly<Record<string, JsonValue | undefined>>;
 
-/** A place in a network's record; `[]` stands for each member of a list, or of a map by codes or numbers. */
+/** A place in a network's record; `[]` is each member of a list, or of a map by codes or numbers. */
 export interface TracedPlace {
   place: string;
   /** The value there; of a list the values of all members. */
