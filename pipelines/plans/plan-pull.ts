@@ -1,5 +1,5 @@
 import { readSettings } from '../../src/kit/config/settings.ts';
-import { connectors } from '../../src/sources/connectors/connectors.ts';
+import { connectorNamed } from '../../src/sources/connectors/connectors.ts';
 import type { SourceEntry } from '../../src/sources/config/sources-file.ts';
 import { resolveSource } from '../../src/sources/resolve-source.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
@@ -40,7 +40,7 @@ export async function planPull(request: PullRequest): Promise<PlannedPull[]> {
 }
 
 function asked(entry: SourceEntry): Pick<PlannedPull, 'host' | 'pulls' | 'error'> {
-  const address = entry.base_url ?? (entry.connector && connectors[entry.connector]?.baseUrl) ?? '';
+  const address = entry.base_url ?? connectorNamed(entry.connector)?.baseUrl ?? '';
   const host = URL.parse(address)?.host ?? null;
   try {
     const source = resolveSource(entry);

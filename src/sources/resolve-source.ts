@@ -1,7 +1,7 @@
 import type { SourceEntry } from './config/sources-file.ts';
 import { readSecret, Redactor } from '../kit/config/secrets.ts';
 import type { CampaignRequest, CanonicalRecord, ToConversion } from './connectors/connector.ts';
-import { connectors } from './connectors/connectors.ts';
+import { connectorNamed } from './connectors/connectors.ts';
 import { hasPlaceholder, streamSchema, type Stream, type StreamDeclaration } from './connectors/declaration.ts';
 import { declaredConversion } from './connectors/declared-conversion.ts';
 import { declaredOffer, idPlaces } from './connectors/declared.ts';
@@ -46,7 +46,7 @@ export interface ResolvedSource {
 
 /** Returns undefined for a source without a connector. Throws `UsageError` where a secret cannot be read. */
 export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
-  const connector = entry.connector === undefined ? undefined : connectors[entry.connector];
+  const connector = connectorNamed(entry.connector);
   if (connector === undefined) return undefined;
   const secrets = Object.fromEntries(
     Object.entries(entry.secrets).map(([name, secret]) => [
@@ -88,7 +88,7 @@ function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
     const idAt = fields.fields['conversion_id']?.at;
     return { stream, windowDays, dateFormat: date_format, toConversion, idAt, isDeclared: true };
   }
-  const conversions = entry.connector === undefined ? undefined : connectors[entry.connector]?.conversions;
+  const conversions = connectorNamed(entry.connector)?.conversions;
   if (conversions === undefined) return undefined;
   const { windowDays, toConversion, ...declaration } = conversions;
   return { stream: streamSchema.parse(declaration), windowDays, dateFormat: isoDate, toConversion, isDeclared: false };
@@ -102,7 +102,7 @@ function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
     const toCanonical = (record: NetworkRecord) => withClickLink(read(record), click_id);
     return { stream, isFull: full, toCanonical, idAt: idPlaces(fields) };
   }
-  const offers = entry.connector === undefined ? undefined : connectors[entry.connector]?.offers;
+  const offers = connectorNamed(entry.connector)?.offers;
   if (offers === undefined) return undefined;
   const { isFull, clickId, toCanonical, campaigns, ...declaration } = offers;
   return {

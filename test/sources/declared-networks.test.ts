@@ -5,7 +5,7 @@ import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts'
 import type { SimulatedConversion } from '../../src/demo/simulator/offers.ts';
 import { realEffects } from '../../src/kit/files/effects.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
-import { declaredNetworks } from '../../src/sources/connectors/declared-networks.ts';
+import { declaredNetwork } from '../../src/sources/connectors/declared-networks.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 import { clockFrom, dataWith, pullMine, serve, terminal } from '../support/declared-network.ts';
 import { writeFile } from 'node:fs/promises';
@@ -360,7 +360,7 @@ describe('a source with such a network', () => {
     const data = await dataWith({ source: 'mine', ...entry, base_url: 'https://prodege.example', currency: 'EUR' });
     const [read] = readSources(data).sources;
     expect(read).toMatchObject({ base_url: 'https://prodege.example', currency: 'EUR', connector: 'prodege' });
-    expect(read?.offers).toEqual(declaredNetworks['prodege']?.offers);
+    expect(read?.offers).toEqual(declaredNetwork('prodege')?.offers);
   });
 
   it.each([

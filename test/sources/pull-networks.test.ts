@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, describe, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
-import { connectors } from '../../src/sources/connectors/connectors.ts';
+import { connectorNames } from '../../src/sources/connectors/connectors.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
@@ -97,7 +97,7 @@ function ofTransport(connector: string): Fault['kind'][] {
 }
 
 it('every connector of a network has a dialect, by which it is tried', () => {
-  const networks = Object.keys(connectors).filter((name) => name !== 'http' && name !== 's3');
+  const networks = connectorNames.filter((name) => name !== 'http' && name !== 's3');
   expect(Object.keys(dialects)).toEqual(networks);
 });
 

@@ -1,4 +1,4 @@
-import { connectors } from '../connectors/connectors.ts';
+import { connectorNamed, connectorNames } from '../connectors/connectors.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { RequestDeclaration } from '../connectors/declaration.ts';
 import type { SourceEntry } from './sources-file.ts';
@@ -16,12 +16,12 @@ export interface KnownNetwork {
 
 /** Lists all connectors. */
 export function knownNetworks(): KnownNetwork[] {
-  return Object.entries(connectors).map(([name, connector]) => ({
-    name,
-    about: aboutOf(connector),
-    secrets: connector.secrets,
-    secretHints: connector.secretHints ?? {},
-  }));
+  return connectorNames.flatMap((name) => {
+    const connector = connectorNamed(name);
+    if (connector === undefined) return [];
+    const { secrets, secretHints = {} } = connector;
+    return [{ name, about: aboutOf(connector), secrets, secretHints }];
+  });
 }
 
 function aboutOf({ note, offers, conversions, secrets, baseUrl }: Connector): string {

@@ -5,7 +5,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
 import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
-import { connectorNames, connectors } from '../connectors/connectors.ts';
+import { connectorNamed, connectorNames } from '../connectors/connectors.ts';
 import { listsOfNetwork } from '../connectors/declared-networks.ts';
 import { networkAddress } from '../connectors/declaration.ts';
 import { offersSchema, conversionsSchema, declarationMistakes } from './declared-lists.ts';
@@ -82,7 +82,7 @@ const sourceSchema = z
     return { ...source, pull: pull ?? pulledKind.options.filter((kind) => kind === 'offers' || conversions) };
   })
   .superRefine((source, context) => {
-    const connector = source.connector === undefined ? undefined : connectors[source.connector];
+    const connector = connectorNamed(source.connector);
     for (const { path, message } of declarationMistakes(source)) context.addIssue({ code: 'custom', path, message });
     if ((source.connector === 's3') !== (source.s3 !== undefined))
       context.addIssue({ code: 'custom', path: ['s3'], message: 'and "connector": "s3" go together' });
@@ -153,7 +153,7 @@ function pullsConversions({
   conversions,
   pull,
 }: Pick<SourceEntry, 'connector' | 'conversions' | 'pull'>): boolean {
-  const known = connector === undefined ? undefined : connectors[connector]?.conversions;
+  const known = connectorNamed(connector)?.conversions;
   return (conversions ?? listsOfNetwork(connector).conversions ?? known) !== undefined && pull.includes('conversions');
 }
 

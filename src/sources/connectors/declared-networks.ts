@@ -22,28 +22,35 @@ const networkSchema = z
   });
 export type DeclaredNetwork = z.output<typeof networkSchema>;
 
+const folder = new URL('networks/', import.meta.url);
+
+/** Names of the networks in `networks/`, which are those of their files. */
+export const declaredNetworkNames: readonly string[] = readdirSync(folder)
+  .toSorted()
+  .map((file) => basename(file, '.json'));
+
+const known = new Map<string, DeclaredNetwork>();
+
 /**
- * The networks in `networks/`, by the names of their files. A connector of that name in `sources.json` is
- * the network's declaration.
+ * Returns a network that has a file; undefined for any other connector. A file is read when its network is first asked
+ * for: to check them all at the start of a process takes longer than most commands.
  */
-export const declaredNetworks: Readonly<Record<string, DeclaredNetwork>> = readNetworks(
-  new URL('networks/', import.meta.url),
-);
+export function declaredNetwork(name: string | undefined): DeclaredNetwork | undefined {
+  if (name === undefined || !declaredNetworkNames.includes(name)) return undefined;
+  const network = known.get(name) ?? readNetwork(name);
+  known.set(name, network);
+  return network;
+}
 
 /** Returns the lists of a network that has a file; none of any other connector. */
 export function listsOfNetwork(connector: string | undefined): Pick<DeclaredNetwork, 'offers' | 'conversions'> {
-  const { offers, conversions } = declaredNetworks[connector ?? ''] ?? {};
+  const { offers, conversions } = declaredNetwork(connector) ?? {};
   return { ...(offers && { offers }), ...(conversions && { conversions }) };
 }
 
-function readNetworks(folder: URL): Record<string, DeclaredNetwork> {
-  return Object.fromEntries(
-    readdirSync(folder)
-      .toSorted()
-      .map((file) => {
-        const read = networkSchema.safeParse(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
-        if (!read.success) throw new Error(`networks/${file} cannot be used:\n${z.prettifyError(read.error)}`);
-        return [basename(file, '.json'), read.data];
-      }),
-  );
+function readNetwork(name: string): DeclaredNetwork {
+  const file = `${name}.json`;
+  const read = networkSchema.safeParse(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
+  if (!read.success) throw new Error(`networks/${file} cannot be used:\n${z.prettifyError(read.error)}`);
+  return read.data;
 }
