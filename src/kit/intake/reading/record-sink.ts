@@ -55,7 +55,10 @@ export class RecordList implements RecordSink {
   /** Lines of a text at which records begin, where their taker names them. */
   readonly #begins: number[] = [];
   readonly #maxBytes: number;
-  #text: Buffer = Buffer.alloc(0);
+  /** Blocks of whole lines: one buffer that grows would be copied, and held twice, again and again. */
+  readonly #full: Buffer[] = [];
+  #fullBytes = 0;
+  #block: Buffer = Buffer.alloc(0);
   #used = 0;
   #lineStart = 0;
 
@@ -71,13 +74,15 @@ export class RecordList implements RecordSink {
   /** Returns the records. `firstRow`: the number of the first line's record. */
   records(firstRow: number): PlacedRecord[] {
     const records: PlacedRecord[] = [];
-    for (let start = 0, index = 0; start < this.#used; index++) {
-      const found = this.#text.indexOf(lineFeed, start);
-      const end = found === -1 || found > this.#used ? this.#used : found;
-      const text = this.#text.toString('utf8', start, end);
-      if (text.trim() !== '') records.push({ line: this.#begins[index] ?? firstRow + index, text });
-      start = end + 1;
-    }
+    let index = 0;
+    for (const block of [...this.#full, this.#block.subarray(0, this.#used)])
+      for (let start = 0; start < block.length; index++) {
+        const found = block.indexOf(lineFeed, start);
+        const end = found === -1 ? block.length : found;
+        const text = block.toString('utf8', start, end);
+        if (text.trim() !== '') records.push({ line: this.#begins[index] ?? firstRow + index, text });
+        start = end + 1;
+      }
     return records;
   }
 
@@ -87,12 +92,12 @@ export class RecordList implements RecordSink {
 
   byte(byte: number): void {
     this.#makeRoom(1);
-    this.#text[this.#used++] = byte;
+    this.#block[this.#used++] = byte;
   }
 
   bytes(source: Buffer, from = 0, to = source.length): void {
     this.#makeRoom(to - from);
-    this.#used += source.copy(this.#text, this.#used, from, to);
+    this.#used += source.copy(this.#block, this.#used, from, to);
   }
 
   endLine(): void {
@@ -100,20 +105,28 @@ export class RecordList implements RecordSink {
     this.lines++;
     this.byte(lineFeed);
     this.#lineStart = this.#used;
+    if (this.#used < blockBytes) return;
+    this.#full.push(this.#block.subarray(0, this.#used));
+    this.#fullBytes += this.#used;
+    this.#block = Buffer.alloc(0);
+    this.#used = 0;
+    this.#lineStart = 0;
   }
 
   #makeRoom(bytes: number): void {
     const needed = this.#used + bytes;
-    if (needed > this.#maxBytes)
+    if (this.#fullBytes + needed > this.#maxBytes)
       throw new UnusableFile({
         reason: 'document_too_large',
         detail: `its records take more than ${this.#maxBytes} bytes: send it in parts`,
       });
-    if (needed <= this.#text.length) return;
+    if (needed <= this.#block.length) return;
     const larger = Buffer.allocUnsafe(Math.min(2 * needed, this.#maxBytes));
-    this.#text.copy(larger, 0, 0, this.#used);
-    this.#text = larger;
+    this.#block.copy(larger, 0, 0, this.#used);
+    this.#block = larger;
   }
 }
 
+/** A block may be longer by a line. */
+const blockBytes = 2 ** 20;
 const lineFeed = 0x0a;
