@@ -2,11 +2,9 @@ import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import type { PublishedFigures } from '../support/pipeline-under-test.ts';
 import { arbitraryDeal, landCatalog, landDealt, network, networkPipeline } from './dealt-logs.ts';
-import { rounds } from '../support/rounds.ts';
+import { rounds, whileShrinking } from '../support/rounds.ts';
 
 const asOf = '2026-03-10T13:37:00Z';
-/** A failure is worth the wait for a small example of it. */
-const whileShrinking = 240_000;
 
 /** One run, one file of each log, in order of time. */
 let whole: PublishedFigures;

@@ -9,13 +9,10 @@ import { Reference } from './reference/figures.ts';
 import { land } from './reference/landings.ts';
 import { newsAboutOlderDays } from './reference/news-about-older-days.ts';
 import { postbacksBy } from './reference/postbacks.ts';
-import { rounds } from '../support/rounds.ts';
+import { rounds, whileShrinking } from '../support/rounds.ts';
 
 /** After everything that is landed, so that nothing counts as from the future. */
 const wallClock = new Date('2026-03-20T00:00:00Z');
-
-/** A failure is worth the wait for a small example of it. */
-const whileShrinking = 240_000;
 
 /** An address that is refused before anything is sent. A quarter is kept back, and a dollar is three points. */
 const sites = [

@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { microsecondsOf, momentOf, type Moment } from '../../src/kit/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
-import { rounds } from '../support/rounds.ts';
-
-/** A failure is worth the wait for a small example of it. */
-const whileShrinking = 240_000;
+import { rounds, whileShrinking } from '../support/rounds.ts';
 
 const first = microsecondsOf('2026-03-09T00:00:00Z') as bigint;
 const last = microsecondsOf('2026-03-10T14:00:00Z') as bigint;

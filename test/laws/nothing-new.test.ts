@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { shiftMoment } from '../../src/kit/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
-import { rounds } from '../support/rounds.ts';
-
-/** A failure is worth the wait for a small example of it. */
-const whileShrinking = 240_000;
+import { rounds, whileShrinking } from '../support/rounds.ts';
 
 it(
   'publishes nothing again for the same as-of without news, but for a later as-of or new rows',

@@ -3,12 +3,10 @@ import { expect, it } from 'vitest';
 import type { Random } from '../../src/demo/generate/network/random.ts';
 import type { LandingRow } from '../support/log-files.ts';
 import { arbitraryDeal, landCatalog, landDealt, network, networkPipeline } from './dealt-logs.ts';
-import { rounds } from '../support/rounds.ts';
+import { rounds, whileShrinking } from '../support/rounds.ts';
 
 const asOf = '2026-03-10T13:37:00Z';
 const zone = { logs: { ...network.settings.logs, clicks: { time_zone: 'UTC' } } };
-/** A failure is worth the wait for a small example of it. */
-const whileShrinking = 240_000;
 
 /** Files of text: the test's Parquet says of its times that they are UTC. */
 const textDeal = arbitraryDeal(3).map((deal) => ({

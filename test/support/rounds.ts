@@ -5,3 +5,6 @@
 export function rounds(few: number, all: number): number {
   return process.env['OFFERLINE_LAWS'] === 'all' ? all : few;
 }
+
+/** Milliseconds that a law may take: a failure is worth the wait for a small example of it, on a slow machine too. */
+export const whileShrinking = 900_000;
