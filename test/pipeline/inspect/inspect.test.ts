@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
 import { inspectFile, type InspectRequest } from '../../../src/pipeline/inspect/inspect.ts';
 import { writeMapping } from '../../../src/pipeline/inspect/write-mapping.ts';
+import { zipOf } from '../../support/packed-files.ts';
 
 const now = Date.parse('2026-11-20T00:00:00Z');
 
@@ -223,5 +225,31 @@ describe('writing a mapping', () => {
     expect(JSON.parse(after)).toEqual({ port: 9000, files: [mapping, { ...mapping, match: 'offers/other/**' }] });
     await expect(writeMapping(data, { match: 'elsewhere/**' })).rejects.toThrow('files[2].match');
     expect(await readFile(data.settingsFile, 'utf8')).toBe(after);
+  });
+});
+
+describe('a small file that unpacks to more than a megabyte', () => {
+  const cells = `<row><c t="inlineStr"><is><t>${'x'.repeat(1000)}</t></is></c></row>`.repeat(1100);
+  const texts = `<si><t>${'x'.repeat(1000)}</t></si>`.repeat(1100);
+  const workbook = (members: Record<string, string>) =>
+    zipOf({
+      'xl/workbook.xml': '<workbook><sheets><sheet name="a" r:id="r"/></sheets></workbook>',
+      'xl/_rels/workbook.xml.rels':
+        '<Relationships><Relationship Id="r" Target="worksheets/sheet1.xml"/></Relationships>',
+      ...members,
+    });
+
+  it.for<[what: string, bytes: Buffer]>([
+    ['gzip', gzipSync('click_id,site_key\n'.repeat(60_000))],
+    ['zip', zipOf({ 'a.csv': 'click_id,site_key\n'.repeat(60_000) })],
+    ['workbook', workbook({ 'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${cells}</sheetData></worksheet>` })],
+    [
+      'workbook of shared texts',
+      workbook({ 'xl/worksheets/sheet1.xml': '<worksheet/>', 'xl/sharedStrings.xml': `<sst>${texts}</sst>` }),
+    ],
+  ])('%s', async ([, bytes]) => {
+    const data = await newData();
+    await writeFile(data.settingsFile, JSON.stringify({ unpacked_gigabytes: 0.001 }));
+    expect((await inspected(bytes, {}, data)).problem?.reason).toBe('unpacked_too_large');
   });
 });

@@ -210,12 +210,13 @@ describe('quarantine', () => {
     const commas = ',,,,\n'.repeat(1_000_001);
     await landing.put('clicks/a.csv', `click_id,offer_id,site_key,user_id,clicked_at\n${commas}`);
     await landing.put('clicks/b.ndjson.gz', gzipSync(`{}\n`.repeat(1_000_001)));
-    await landing.put('clicks/c.ndjson', `${'{}\n'.repeat(1_000_000)}${JSON.stringify(click('a'))}\n`);
+    // As many bytes as a million rows take at least.
+    await landing.put('clicks/c.ndjson', `${`{}${' '.repeat(97)}\n`.repeat(20_000)}${JSON.stringify(click('a'))}\n`);
     await landing.ingest();
     expect((await landing.ledger()).toSorted()).toEqual([
       'clicks/a.csv quarantined no_row_fits 0=0+0+0',
       'clicks/b.ndjson.gz quarantined no_row_fits 0=0+0+0',
-      'clicks/c.ndjson loaded 1000001=1+0+1000000',
+      'clicks/c.ndjson loaded 20001=1+0+20000',
     ]);
   });
 
