@@ -69,6 +69,7 @@ const doors = {
     'conversions/refused-conversions',
     'conversions/replay',
     'conversions/guard/guarded-report',
+    'server/standby-server',
     'server/unnamed-proxy',
   ],
   console: ['console', 'access/safe-listener', 'access/users'],

@@ -15,13 +15,17 @@ export class TrackerBusyError extends OfferlineError {
 /**
  * Acquires the right to track for a data directory and into its landing folder, which machines may share. One process
  * has it at a time: it alone counts caps and duplicates, and recovers what it finds unfinished. Waits for another
- * tracker, then throws `TrackerBusyError`.
+ * tracker, then throws `TrackerBusyError`. `standby`: waits for one of another machine by this request.
  */
-export async function acquireTrackerLock(data: DataDirectory, request: LockRequest): Promise<ProcessLock> {
+export async function acquireTrackerLock(
+  data: DataDirectory,
+  request: LockRequest,
+  standby: LockRequest = request,
+): Promise<ProcessLock> {
   const own = await acquire(data.trackerLockFile, 'data directory', request);
   try {
     makeLockFolder(data);
-    const shared = await acquire(data.landingLockFile, 'landing folder', request);
+    const shared = await acquire(data.landingLockFile, 'landing folder', standby);
     return {
       release() {
         shared.release();

@@ -21,6 +21,8 @@ const pointerSchema = z.object({
   ),
   /** The pipeline's state after that run; null before the first one. */
   state: contentSchema.nullable(),
+  /** What a tracker on another machine needs: the keys of click ids, and where the newest snapshot's links lead. */
+  tracker: z.object({ keys: contentSchema, routes: contentSchema }).optional(),
 });
 export type Pointer = z.output<typeof pointerSchema>;
 

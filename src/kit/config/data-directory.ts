@@ -240,7 +240,7 @@ export class DataDirectory {
   get trackerLockFile() {
     return join(this.tracker, 'tracker.lock');
   }
-  /** Locks of the tracker, where others may also land files. */
+  /** What trackers of machines that share the folder have in common; others may land files beside it. */
   get landingLocks() {
     return join(this.landing, '.tracker');
   }
@@ -268,9 +268,9 @@ export class DataDirectory {
   get refusedConversions() {
     return join(this.tracker, 'refused');
   }
-  /** Completions by users, for sources that pay each user once. */
+  /** Completions by users, for sources that pay each user once: trackers of all machines know them. */
   get completionsFile() {
-    return join(this.tracker, 'completions.ndjson');
+    return join(this.landingLocks, 'completions.ndjson');
   }
   /** Key by which the running tracker recognises reports that it kept itself. */
   get replayKeyFile() {

@@ -40,9 +40,12 @@ export interface LockHolder {
 export interface LockRequest {
   /** Command of the holder, for processes that wait for it. */
   command: string;
+  /** Infinity for one that is on standby. */
   waitSeconds: number;
   /** Called once, with a sentence for the operator, when the lock is not free at once. */
   onWaiting(message: string): void;
+  /** Ends the waiting with its reason. */
+  signal?: AbortSignal;
 }
 
 export interface ProcessLock {
@@ -94,12 +97,15 @@ export async function acquireProcessLock(
         `The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(lastHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`,
       );
     }
-    if (!isReported)
+    if (!isReported) {
+      const atMost = request.waitSeconds === Infinity ? '' : ` up to ${request.waitSeconds} s`;
       request.onWaiting(
-        `Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(lastHolder(lockable.lockFile))} holds it.`,
+        `Waiting${atMost} for the ${lockable.name}: ${describe(lastHolder(lockable.lockFile))} holds it.`,
       );
+    }
     isReported = true;
     await effects.wait(Math.min(pollMilliseconds, remaining));
+    request.signal?.throwIfAborted();
   }
 }
 

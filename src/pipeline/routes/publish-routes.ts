@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { makeClickKeys } from './click-keys.ts';
 import { readRoutesHead, routesText, type RoutesHead } from './routes-file.ts';
 
 const ending = '.json';
@@ -16,10 +18,22 @@ export async function writeRoutes(
   lines: readonly Buffer[],
   files: FileEffects,
 ): Promise<void> {
+  // A link may be minted as soon as there are routes: whatever brings them to another machine brings its key, too.
+  if (!existsSync(data.clickKeysFile)) await makeClickKeys(data, files);
+  await putRoutes(data, about.snapshot_id, routesText(about, lines), files);
+}
+
+/** Makes these the routes that trackers follow; those of other snapshots go. */
+export async function putRoutes(
+  data: DataDirectory,
+  snapshotId: string,
+  text: Buffer,
+  files: FileEffects,
+): Promise<void> {
   makePrivateFolder(data.tracker);
   makePrivateFolder(data.routes);
-  const name = about.snapshot_id + ending;
-  await replaceFile(join(data.routes, name), routesText(about, lines), 'routes', files, 0o600);
+  const name = snapshotId + ending;
+  await replaceFile(join(data.routes, name), text, 'routes', files, 0o600);
   const next = `${data.currentRoutes}.next`;
   await files.remove(next, 'routes link: leftover removed');
   await files.symbolicLink(name, next, 'routes link: made');

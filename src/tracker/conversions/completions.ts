@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { makePrivateFolder, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import type { ClickUser } from './report/known-clicks.ts';
 import type { ConversionRecord } from './report/conversion-record.ts';
@@ -110,10 +111,16 @@ export class Completions {
   }
 
   async #hold(entry: Entry): Promise<void> {
+    makePrivateFolder(dirname(this.#path));
     const file = await open(this.#path, 'a', 0o600);
     try {
+      const isNew = (await file.stat()).size === 0;
+      // It may have been taken away with all of landing.
+      const lost = isNew
+        ? Array.from(this.#holders, ([key, id]) => ({ key, conversion_id: id, is_recorded: true as const }))
+        : [];
       // A kill may have left a part of a line.
-      await file.appendFile(`\n${lineOf(entry)}`);
+      await file.appendFile(`\n${[...lost, entry].map(lineOf).join('')}`);
       await file.datasync();
     } finally {
       await file.close();

@@ -65,7 +65,7 @@ export async function killTracker(
   const real = Date.now();
   await using pipeline = await PipelineUnderTest.create(new Date('2026-06-01T00:00:00Z'));
   const { data } = pipeline;
-  writeSetUp(pipeline);
+  writeSenders(pipeline);
   const destination_url = 'https://advertiser.example/?c={click_id}';
   await pipeline.landOffers('north', [{ external_id: 'one', id: 1, title: 'One', payout: '1', destination_url }]);
   await pipeline.refresh('2026-03-09T19:00:00Z');
@@ -98,7 +98,7 @@ export async function killTracker(
     onRound(round);
   }
   await endInPeace(launch({ root: data.root, clock, killAt: null }), sent);
-  const wrong = [...sent.wrong, ...mistakes(pipeline, sent)];
+  const wrong = [...sent.wrong, ...mistakesOfRows(pipeline, sent)];
   await pipeline.refresh('2026-05-31T00:00:00Z');
   wrong.push(...(await mistakesOfRefresh(pipeline)));
   const fates = [...sent.clicks.values(), ...sent.conversions.values()].map(({ fate }) => fate);
@@ -115,7 +115,8 @@ export async function killTracker(
   };
 }
 
-function writeSetUp({ data }: PipelineUnderTest): void {
+/** Writes the site that clicks, and the source that reports. */
+export function writeSenders({ data }: Pick<PipelineUnderTest, 'data'>): void {
   const sites = [{ site_key: 'one', site_secret: 'a-secret-of-the-site-0123456789' }];
   writeFileSync(data.sitesFile, JSON.stringify({ sites }));
   const sources = [{ source: 'north', postback: { token: tokenOfSource } }];
@@ -149,8 +150,8 @@ async function endInPeace(child: ChildProcess, sent: Sent): Promise<void> {
   await ended;
 }
 
-/** Differences between rows and answers. */
-function mistakes({ data }: PipelineUnderTest, sent: Sent): string[] {
+/** Differences between the rows of all logs and the answers, a line each. */
+export function mistakesOfRows({ data }: PipelineUnderTest, sent: Sent): string[] {
   const wrong: string[] = [];
   for (const kind of ['clicks', 'conversions'] as const)
     for (const { path, isWhole } of ownLogs(data, kind)) if (!isWhole) wrong.push(`${path} was left unfinished`);
@@ -175,7 +176,8 @@ function mistakes({ data }: PipelineUnderTest, sent: Sent): string[] {
   return wrong;
 }
 
-async function mistakesOfRefresh(pipeline: PipelineUnderTest): Promise<string[]> {
+/** Differences between the rows of all logs and what a refresh has made of them, a line each. */
+export async function mistakesOfRefresh(pipeline: PipelineUnderTest): Promise<string[]> {
   const wrong: string[] = [];
   const files = (await pipeline.ask(
     `SELECT path, status::VARCHAR AS status, duplicates::INTEGER + rejected::INTEGER + warnings::INTEGER AS bad

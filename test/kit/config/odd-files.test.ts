@@ -12,7 +12,7 @@ import { SiteRegistry } from '../../../src/kit/http/site-registry.ts';
 import { addSite } from '../../../src/kit/sites/add-site.ts';
 import { readSources } from '../../../src/sources/config/sources-file.ts';
 import { Countries } from '../../../src/tracker/agents/countries.ts';
-import { openClickKeys } from '../../../src/tracker/clicks/click-keys.ts';
+import { openClickKeys } from '../../../src/pipeline/routes/click-keys.ts';
 import { PostbackSources } from '../../../src/tracker/conversions/postback-sources.ts';
 import { RouteFollower } from '../../../src/tracker/routes/route-follower.ts';
 import { routesText } from '../../../src/pipeline/routes/routes-file.ts';

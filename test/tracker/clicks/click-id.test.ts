@@ -3,7 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ClickIds } from '../../../src/tracker/clicks/click-id.ts';
-import { openClickKeys } from '../../../src/tracker/clicks/click-keys.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { makeClickKeys, openClickKeys, takeClickKeys } from '../../../src/pipeline/routes/click-keys.ts';
 import { clickIdOf, route, TrackerUnderTest } from '../tracker-under-test.ts';
 
 const key = Buffer.alloc(32, 7);
@@ -68,4 +69,28 @@ it('made by a key before still count, and the key file is for its owner alone', 
     writeFileSync(path, broken);
     await expect(openClickKeys(test.data)).rejects.toThrow('click-keys.json');
   }
+});
+
+it('of another machine and of this one are known to both; the newest and the oldest key are the other machine’s', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1 })] });
+  const here = clickIdOf(await test.click(1, 'u'));
+  const [newest, oldest] = ['ab'.repeat(32), 'cd'.repeat(32)];
+  const brought = JSON.stringify({ keys: [newest, oldest] });
+  await takeClickKeys(test.data, brought, 'the other machine', realEffects.files);
+  const keys = await openClickKeys(test.data);
+  expect([keys[0], keys.at(-1)].map((each) => each?.toString('hex'))).toEqual([newest, oldest]);
+  expect(new ClickIds(keys).verify(here)?.offerId).toBe(1);
+  // What both have already is not written again.
+  const before = statSync(test.data.clickKeysFile).ino;
+  await takeClickKeys(test.data, readFileSync(test.data.clickKeysFile, 'utf8'), 'it again', realEffects.files);
+  expect(statSync(test.data.clickKeysFile).ino).toBe(before);
+  await expect(takeClickKeys(test.data, '{}', 's3://bucket/keys', realEffects.files)).rejects.toThrow(
+    's3://bucket/keys',
+  );
+});
+
+it('a first key takes no place of one that somebody else has made meanwhile', async () => {
+  await using test = await TrackerUnderTest.start();
+  const keys = await openClickKeys(test.data);
+  expect(await makeClickKeys(test.data, realEffects.files)).toEqual(keys);
 });

@@ -130,6 +130,19 @@ describe('of a source that pays a user once', () => {
     expect(await report(two, 'T2')).toBe(409);
   });
 
+  it('is written again with all that is known where all of landing was taken away', async () => {
+    await using test = await HandlerUnderTest.create({ postback, imported });
+    await test.get({ click_id: 'anna-1', transaction_id: 'T1' });
+    rmSync(test.data.landing, { recursive: true });
+    await test.get({ click_id: 'bert-1', transaction_id: 'T2' });
+    await test.open();
+    for (const user of ['anna', 'bert'])
+      expect(saying(await test.get({ click_id: `${user}-2`, transaction_id: `T3-${user}` }))).toEqual([
+        409,
+        'already_completed',
+      ]);
+  });
+
   it('is over for what was taken back, also when nobody remembers that any more', async () => {
     await using test = await HandlerUnderTest.create({ postback, imported });
     await test.get({ click_id: 'anna-1', transaction_id: 'T1' });

@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
+import type { ProcessLock } from '../../../kit/files/process-lock.ts';
+import { StandbyServer } from '../../../tracker/server/standby-server.ts';
 import { unnamedProxy } from '../../../tracker/server/unnamed-proxy.ts';
 import { forgetTrackerAddress, recordTrackerAddress } from '../../../tracker/tracker-address.ts';
 import { acquireTrackerLock } from '../../../tracker/tracker-lock.ts';
 import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { disconnectFromStarter, reportToStarter } from '../../child-process.ts';
-import { leave, untilStopped } from '../../stop-signal.ts';
+import { leave, stopSignal, untilStopped } from '../../stop-signal.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { addReplayCommand } from './replay.ts';
 import { addTestCommand } from './track-test.ts';
@@ -24,7 +26,7 @@ export function addTrackCommand(program: Command, context: CommandContext): void
       program,
       'track',
       'Runs the tracker: links lead to offers, advertisers report conversions',
-      'Both are rows of its logs before they are answered; src/tracker/README.md has the checks. One tracker works on a data directory and its landing folder: a second one waits and exits 3.',
+      'Both are rows of its logs before they are answered; src/tracker/README.md has the checks. One tracker works on a data directory and its landing folder: a second one waits and exits 3; with storage, one of another machine is on standby until the first has ended.',
     ),
     { host: 'tracker.host of offerline.json, else 127.0.0.1', port: 'tracker.port of offerline.json, else 8082' },
   );
@@ -33,17 +35,64 @@ export function addTrackCommand(program: Command, context: CommandContext): void
   command.action(async (options: TrackOptions) => {
     const data = existingData();
     const settings = readSettings(data);
-    const lock = await acquireTrackerLock(data, {
-      command: 'track',
-      waitSeconds: settings.lock_wait_seconds,
-      onWaiting: (message) => context.terminal.logger.info(message),
-    });
+    const lock = await acquireLock(data, settings, options, context);
+    if (lock === undefined) return;
     try {
       await track(data, settings, options, context);
     } finally {
       lock.release();
     }
   });
+}
+
+/**
+ * Acquires the tracker's lock. With storage, while another machine's tracker has the shared landing folder, listens and
+ * refuses all, for as long as it takes; undefined where it is stopped meanwhile.
+ */
+async function acquireLock(
+  data: DataDirectory,
+  settings: Settings,
+  options: TrackOptions,
+  { terminal: { logger } }: CommandContext,
+): Promise<ProcessLock | undefined> {
+  const request = { command: 'track', waitSeconds: settings.lock_wait_seconds };
+  const log = (message: string) => logger.info(message);
+  if (settings.storage === undefined || settings.storage.follow)
+    return acquireTrackerLock(data, { ...request, onWaiting: log });
+  const stopped = stopSignal();
+  const server = new StandbyServer();
+  const { host, port } = addressOf(settings, options);
+  let listening: Promise<void> | undefined;
+  const standby = async (message: string) => {
+    const address = await listen(server, host, port, 'tracker.');
+    logger.info({ address }, `${message} This one is on standby: it answers 503, and tracks once that has ended.`);
+    reportToStarter({ address });
+  };
+  const failed = new AbortController();
+  try {
+    return await acquireTrackerLock(
+      data,
+      { ...request, onWaiting: log },
+      {
+        ...request,
+        waitSeconds: Infinity,
+        signal: AbortSignal.any([stopped, failed.signal]),
+        onWaiting: (message) => void (listening = standby(message).catch((error: unknown) => failed.abort(error))),
+      },
+    );
+  } catch (error) {
+    if (!stopped.aborted) throw error;
+    await leave();
+    disconnectFromStarter();
+    return undefined;
+  } finally {
+    await listening;
+    await server.close();
+  }
+}
+
+function addressOf({ tracker: { host, port } }: Settings, options: TrackOptions): { host: string; port: number } {
+  return { host: options.host ?? host, port: options.port ?? port };
 }
 
 async function track(
@@ -60,8 +109,8 @@ async function track(
   if (warning !== undefined) logger.warn(warning);
   let isTracking = false;
   try {
-    const { host, port } = settings.tracker;
-    const address = await listen(tracker, options.host ?? host, options.port ?? port, 'tracker.');
+    const { host, port } = addressOf(settings, options);
+    const address = await listen(tracker, host, port, 'tracker.');
     isTracking = true;
     logger.info({ address }, 'tracking');
     await recordTrackerAddress(data, address);

@@ -11,6 +11,7 @@ import type { NamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { contentKey, contentOf } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { swapPointer, type Content, type Pointer } from '../pointer.ts';
+import { trackerFilesHere, trackerPrefix } from '../tracker-files.ts';
 import { blocksOf, readBlock } from './database-blocks.ts';
 import { stateAfterSwap, writeSyncState, type StateContents, type SyncState } from './sync-state.ts';
 
@@ -34,6 +35,7 @@ export interface PublishingRun {
 /** Object to write, and how to get its bytes. */
 interface Wanted {
   content: Content;
+  key: string;
   bytes: () => Promise<Buffer | { path: string; bytes: number }>;
 }
 
@@ -45,7 +47,8 @@ interface Wanted {
 export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<SyncState> {
   const { data, logger, effects, store, memory, epoch, snapshotsKept } = publishing;
   const wanted = new Map<string, Wanted>();
-  const want = (content: Content, bytes: Wanted['bytes']) => wanted.set(content.sha256, { content, bytes });
+  const want = (content: Content, bytes: Wanted['bytes'], key = contentKey(content)) =>
+    wanted.set(content.sha256, { content, bytes, key });
   const wantFile = (content: Content, path: string) => want(content, async () => ({ path, bytes: content.bytes }));
 
   const state: StateContents = { blocks: [], files: {} };
@@ -73,12 +76,16 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
     const newest = { snapshot_id: manifest.snapshot_id, as_of: manifest.as_of, manifest: manifestContent };
     snapshots = [newest, ...snapshots.filter(({ snapshot_id }) => snapshot_id !== newest.snapshot_id)];
   }
+  const tracker = await trackerFilesHere(data);
+  for (const { content, bytes } of Object.values(tracker ?? {}))
+    want(content, async () => bytes, contentKey(content, trackerPrefix));
   const pointer: NextPointer = {
     version: 1,
     epoch,
     run_id: names.runId,
     snapshots: snapshots.slice(0, snapshotsKept),
     state: contentOf(stateText),
+    ...(tracker && { tracker: { keys: tracker.keys.content, routes: tracker.routes.content } }),
   };
   const known = new Set([
     ...memory.known.digests,
@@ -89,8 +96,8 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
   const same = before !== undefined && JSON.stringify(pointer) === JSON.stringify({ ...before, swap: undefined });
   if (same && missing.length === 0) return memory;
   const started = effects.now();
-  await severalAtOnce(missing, ({ content, bytes }) =>
-    effects.perform('storage: content written', async () => store.write(contentKey(content), await bytes())),
+  await severalAtOnce(missing, ({ key, bytes }) =>
+    effects.perform('storage: content written', async () => store.write(key, await bytes())),
   );
   // What the snapshots of the pointer name stays in storage, so it need not be known for longer.
   const after = await swap(publishing, pointer, { state, digests: [...wanted.keys()] });

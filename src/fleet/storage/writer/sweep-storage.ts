@@ -3,6 +3,7 @@ import { parseManifest } from '../../../pipeline/snapshot/manifest.ts';
 import { contentKey, contentsPrefix, readContent } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { probePrefix, readPointer, type Content } from '../pointer.ts';
+import { trackerPrefix } from '../tracker-files.ts';
 import { readStateContents } from './sync-state.ts';
 
 /** A reader may still fetch what was named until now, and a writer may be about to name what it has just written. */
@@ -23,11 +24,12 @@ export async function sweepStorage(store: ObjectStore, logger: Logger, now: numb
   if (kept === undefined) return { removed: 0, missing: new Set() };
   const missing = new Set([...kept.values()].map(({ sha256 }) => sha256));
   const litter: string[] = [];
-  for await (const { key, modified, bytes } of store.list(contentsPrefix)) {
-    const content = kept.get(key);
-    if (content !== undefined && content.bytes === bytes) missing.delete(content.sha256);
-    if (content === undefined && now - modified >= leastAgeMilliseconds) litter.push(key);
-  }
+  for (const prefix of [contentsPrefix, trackerPrefix])
+    for await (const { key, modified, bytes } of store.list(prefix)) {
+      const content = kept.get(key);
+      if (content !== undefined && content.bytes === bytes) missing.delete(content.sha256);
+      if (content === undefined && now - modified >= leastAgeMilliseconds) litter.push(key);
+    }
   for await (const { key, modified } of store.list(probePrefix))
     if (now - modified >= leastAgeMilliseconds) litter.push(key);
   // The list may be as long ago as the removals take: what another writer has come to name meanwhile stays.
@@ -42,7 +44,7 @@ export async function sweepStorage(store: ObjectStore, logger: Logger, now: numb
 async function namedContents(store: ObjectStore): Promise<Map<string, Content> | undefined> {
   const stored = await readPointer(store);
   if (stored === undefined) return undefined;
-  const { snapshots, state } = stored.pointer;
+  const { snapshots, state, tracker } = stored.pointer;
   const named: Content[] = [];
   for (const { manifest } of snapshots)
     named.push(manifest, ...Object.values(parseManifest((await readContent(store, manifest)).toString()).files));
@@ -50,5 +52,9 @@ async function namedContents(store: ObjectStore): Promise<Map<string, Content> |
     const { blocks, files } = await readStateContents(store, state);
     named.push(state, ...blocks, ...Object.values(files));
   }
-  return new Map(named.map((content) => [contentKey(content), content]));
+  const ofTracker = Object.values(tracker ?? {});
+  return new Map([
+    ...named.map((content) => [contentKey(content), content] as const),
+    ...ofTracker.map((content) => [contentKey(content, trackerPrefix), content] as const),
+  ]);
 }

@@ -13,6 +13,7 @@ import { fetchFile } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { lostPointer, proveConditionalWrites, readPointer, type Pointer, type StoredPointer } from '../pointer.ts';
 import { bringSnapshot, removeSnapshot } from '../snapshots.ts';
+import { bringTrackerFiles } from '../tracker-files.ts';
 import { fetchBlocks } from './database-blocks.ts';
 import { swap, type NextPointer } from './publish-run.ts';
 import {
@@ -142,6 +143,8 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
   if (pointer.state === null) await effects.files.remove(data.stateFile, 'storage: state removed');
   else await effects.files.rename(brought, data.stateFile, 'storage: state renamed');
   await effects.files.syncDirectory(data.warehouse, 'storage: warehouse synced');
+  // Before the snapshot, as a publish does: no link is shown that a tracker here does not know.
+  await bringTrackerFiles(sync, pointer);
   await takeOverSnapshots(sync, { before: before?.stored?.pointer, pointer, stateFiles: state.files });
   const memory: SyncState = { url: store.url, stored, known: { state, digests: [] }, brought: true };
   await writeSyncState(data, memory, effects);

@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { addressText } from '../../kit/http/listening-address.ts';
+
+/** Answers for a tracker while another machine's works: a proxy sees that this one lives, and asks the other. */
+export class StandbyServer {
+  readonly #server = createServer((request, response) => {
+    const isAlive = (request.url ?? '').split('?', 1)[0] === '/healthz';
+    const document = isAlive
+      ? { status: 'standby' }
+      : { status: 'unavailable', error: 'standby', reason: 'another tracker works on this landing folder' };
+    response.writeHead(isAlive ? 200 : 503, {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      // The next request is for the tracker, if it has begun meanwhile.
+      connection: 'close',
+      ...(!isAlive && { 'retry-after': '1' }),
+    });
+    response.end(`${JSON.stringify(document)}\n`);
+  });
+
+  /** Starts to listen; returns the address. */
+  async listen({ host, port }: { host: string; port: number }): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(port, host, resolve);
+    await promise;
+    return addressText(this.#server.address() as AddressInfo);
+  }
+
+  /** Frees the port. */
+  async close(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeAllConnections();
+    await promise;
+  }
+}
