@@ -20,16 +20,20 @@ export interface OpenDuckDB {
 
 /**
  * Opens a database file, made where there is none, or one `inMemory`. Times are in UTC on every connection. `options`
- * are DuckDB's own. Throws DuckDB's error where the file cannot be opened.
+ * are DuckDB's own; `setUp` is SQL for every connection. Throws DuckDB's error where the file cannot be opened.
  */
-export async function openDuckDB(path: string, options: Readonly<Record<string, string>> = {}): Promise<OpenDuckDB> {
+export async function openDuckDB(
+  path: string,
+  options: Readonly<Record<string, string>> = {},
+  setUp = '',
+): Promise<OpenDuckDB> {
   keepByteOrderMarks();
   const instance = await DuckDBInstance.create(path, { ...builtInOnly, ...options });
   const connections: DuckDBConnection[] = [];
   const connect = async () => {
     const connection = await instance.connect();
     connections.push(connection);
-    await connection.run("SET TimeZone = 'UTC'");
+    await connection.run(`SET TimeZone = 'UTC'; ${setUp}`);
     return connection;
   };
   const close = () => {

@@ -17,13 +17,6 @@ export function literalPath(path: string): string {
     : path;
 }
 
-/** Reverses `literalPath`. */
-export function pathOfLiteral(literal: string): string {
-  return literal.replaceAll(/\[(\[-\]|[[*?])\]/g, (_escaped, character: string) =>
-    character === '[-]' ? '\\' : character,
-  );
-}
-
 /** Escapes a path and writes it as a SQL literal. */
 export function quotedPath(path: string): string {
   return quoted(literalPath(path));

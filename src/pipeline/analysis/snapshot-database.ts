@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
-import { literalPath, pathOfLiteral, quotedList } from '../../kit/text/sql-text.ts';
+import { literalPath, quotedList } from '../../kit/text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
-import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { openAnalytics } from '../snapshot/movable-files.ts';
 import { thisMachine } from '../../kit/duckdb/duckdb-options.ts';
 import { isInterruption, untilInterrupted } from '../../kit/duckdb/interruption.ts';
-import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
+import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** A query gets this part of the memory, since a run on the same machine may take half; DuckDB spills the rest. */
@@ -82,12 +82,11 @@ export async function openSnapshotDatabase(
   const database = await open(folder, options);
   try {
     const { connection } = database;
-    const published = await folderOfViews(connection, folder);
     await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
     // Files of a snapshot never change, and reading sixty footers takes half of a short query.
     await connection.run('SET parquet_metadata_cache = true');
     // DuckDB compares paths as the views write them, before it knows whether they are patterns.
-    const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
+    const allowed = [folder, literalPath(folder)].map((path) => join(path, '/'));
     await connection.run(
       `SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`,
     );
@@ -102,27 +101,8 @@ export async function openSnapshotDatabase(
 async function open(folder: string, options: Readonly<Record<string, string>>): Promise<OpenDuckDB> {
   const file = join(folder, analyticsFile);
   try {
-    return await openDuckDB(file, { ...readOnly, ...options });
+    return await openAnalytics(folder, options);
   } catch (error) {
     throw new OfferlineError(`${file} cannot be opened: ${(error as Error).message}`, undefined, { cause: error });
   }
-}
-
-/**
- * Returns the folder in which the views look for Parquet files: the snapshot's path when it was published. Throws where
- * that is gone.
- */
-async function folderOfViews(connection: DuckDBConnection, folder: string): Promise<string> {
-  const [view] = await queryRows<{ sql: string }>(
-    connection,
-    `SELECT sql FROM duckdb_views() WHERE NOT internal AND sql LIKE '%read_parquet%' LIMIT 1`,
-  );
-  const [, path] = new RegExp(`'((?:[^']|'')*/${basename(folder)})/`).exec(view?.sql ?? '') ?? [];
-  const published = path === undefined ? folder : pathOfLiteral(path.replaceAll("''", "'"));
-  if (!existsSync(published)) {
-    throw new OfferlineError(
-      `snapshot ${folder} was published as ${published}, where it is not any more; move the data directory back, or let \`offerline run refresh\` publish a new one`,
-    );
-  }
-  return published;
 }

@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { join } from 'node:path';
-import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
-import { analyticsFile } from '../snapshot/manifest.ts';
+import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
+import { openAnalytics } from '../snapshot/movable-files.ts';
 import { textKey } from '../../kit/vocabulary/event-key.ts';
 import { clickFilesOf, eventFilesOfClick, type ClickFiles } from './click-files.ts';
 import {
@@ -156,8 +155,7 @@ export class SnapshotClicks {
 
   async #open(): Promise<OpenDatabase> {
     try {
-      const database = await openDuckDB(join(this.#folder, analyticsFile), {
-        ...readOnly,
+      const database = await openAnalytics(this.#folder, {
         // A lookup touches little; the pipeline on the same machine shall have the rest.
         threads: '1',
         memory_limit: '512MiB',

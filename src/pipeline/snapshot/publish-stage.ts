@@ -21,6 +21,7 @@ import { auditSnapshot } from './content/audits.ts';
 import { recordCommissions } from './content/commissions.ts';
 import { currentManifest, switchCurrent } from './snapshot-store.ts';
 import { offerNamesFile } from './content/explained.ts';
+import { readmeFile, readmeText } from './content/readme-text.ts';
 import { writeFeedFiles } from './content/feed-files.ts';
 import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { analyticsFile, manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
@@ -245,7 +246,8 @@ async function writeManifest(
     files: {},
   };
   for (const { path, sha256, bytes } of linked) manifest.files[path] = { sha256, bytes };
-  for (const name of [analyticsFile, offerNamesFile, feedOffersFile, feedSitesFile]) {
+  await files.writeFile(join(folder, readmeFile), readmeText(snapshotId, run.asOf), 'readme: written');
+  for (const name of [analyticsFile, offerNamesFile, feedOffersFile, feedSitesFile, readmeFile]) {
     const path = join(folder, name);
     await files.syncFile(path, `${name}: fsynced`);
     manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };

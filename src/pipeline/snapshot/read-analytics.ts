@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { queryRows, type QueryRow } from '../../kit/duckdb/dialect/rows.ts';
-import { readOnly, withDuckDB } from '../../kit/duckdb/open.ts';
-import { analyticsFile } from './manifest.ts';
+import { openAnalytics } from './movable-files.ts';
 
 /** Runs a query on a snapshot and returns its rows. */
 export type AskAnalytics = <R = QueryRow>(sql: string) => Promise<R[]>;
@@ -11,5 +9,10 @@ export async function readAnalytics<Answer>(
   folder: string,
   ask: (query: AskAnalytics) => Promise<Answer>,
 ): Promise<Answer> {
-  return withDuckDB(join(folder, analyticsFile), readOnly, (connection) => ask((sql) => queryRows(connection, sql)));
+  const database = await openAnalytics(folder);
+  try {
+    return await ask((sql) => queryRows(database.connection, sql));
+  } finally {
+    database.close();
+  }
 }

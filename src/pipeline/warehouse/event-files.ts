@@ -61,9 +61,17 @@ export const eventOrder: Record<EventKind, string> = {
 /** The moment of each kind's events, which decides their day. */
 export const eventTime: Record<EventKind, string> = { clicks: 'clicked_at', conversions: 'occurred_at' };
 
-/** SQL relation over event files; typed and empty where there are none, since DuckDB refuses an empty list. */
-export function eventRelation(kind: EventKind, paths: readonly string[], options = ''): string {
-  if (paths.length > 0) return `read_parquet(${quotedPathList(paths)}, hive_partitioning = false${options})`;
+/**
+ * SQL relation over event files; typed and empty where there are none, since DuckDB refuses an empty list. `listed`
+ * writes the list of paths.
+ */
+export function eventRelation(
+  kind: EventKind,
+  paths: readonly string[],
+  options = '',
+  listed: (paths: readonly string[]) => string = quotedPathList,
+): string {
+  if (paths.length > 0) return `read_parquet(${listed(paths)}, hive_partitioning = false${options})`;
   const columns = Object.entries(eventColumns[kind]).map(([name, type]) => `NULL::${type} AS ${name}`);
   const located = options === '' ? [] : ['NULL::VARCHAR AS filename', 'NULL::BIGINT AS file_row_number'];
   return `(SELECT ${[...columns, ...located].join(', ')} WHERE false)`;

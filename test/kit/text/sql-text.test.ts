@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { literalPath, pathOfLiteral, quoted, quotedPath } from '../../../src/kit/text/sql-text.ts';
+import { quoted, quotedPath } from '../../../src/kit/text/sql-text.ts';
 
 const nameOfTrouble = fc.string({
   unit: fc.constantFrom(
@@ -31,10 +31,6 @@ const nameOfTrouble = fc.string({
     'ü',
     '😀',
   ),
-});
-
-it('returns the path of an escaped one', () => {
-  fc.assert(fc.property(nameOfTrouble, (name) => pathOfLiteral(literalPath(name)) === name));
 });
 
 it('names one file to the readers, whatever its folder and the folders beside it are called', async () => {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, quoted, quotedPathList } from '../../../kit/text/sql-text.ts';
+import { identifier, quoted } from '../../../kit/text/sql-text.ts';
 import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
 import { makeRunInput, type RunInputName } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
@@ -12,6 +12,7 @@ import type { Site } from '../../../kit/sites/sites.ts';
 import { commissionText } from '../../../kit/sites/sites.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { eventKinds } from '../../../kit/vocabulary/values.ts';
+import { movableFiles } from '../movable-files.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
@@ -23,7 +24,8 @@ const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
  * `parquet` returns the absolute paths of a group's files in the snapshot's folder: views list files, never a pattern,
- * so they give the same answers for as long as the folder exists. Returns the number of rows of each table.
+ * so they give the same answers for as long as the folder exists, wherever it is. Returns the number of rows of each
+ * table.
  */
 export async function writeAnalytics(
   connection: DuckDBConnection,
@@ -48,6 +50,7 @@ export async function writeAnalytics(
     await comment(connection, 'TABLE', model);
   }
   await writeExplained(connection, folder, asOf, parquet);
+  const listed = (paths: readonly string[]) => movableFiles(folder, paths);
   // Created within the snapshot's catalog, so that views work wherever the file is opened.
   const [own] = await queryRows<{ catalog: string }>(connection, 'SELECT current_catalog() AS catalog');
   await connection.run('USE snapshot');
@@ -56,8 +59,8 @@ export async function writeAnalytics(
       const model = readModel('marts', name);
       const query =
         name === 'clicks'
-          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${modelQuery('marts', name)}`
-          : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
+          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), '', listed)}) ${modelQuery('marts', name)}`
+          : `SELECT * FROM read_parquet(${listed(parquet(`marts/${name}`))}, hive_partitioning = false)`;
       await connection.run(`CREATE VIEW ${name} AS ${query}`);
       await comment(connection, 'VIEW', model);
     }

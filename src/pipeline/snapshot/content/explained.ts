@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
-import { quoted, quotedPath, quotedPathList } from '../../../kit/text/sql-text.ts';
+import { quoted } from '../../../kit/text/sql-text.ts';
 import { figureParameters, windowStart } from '../../models/windows.ts';
 import { addDays, dayOf, type Day, type Moment } from '../../../kit/time/moment.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import { movableFiles } from '../movable-files.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
 
@@ -22,6 +23,7 @@ export async function writeExplained(
   asOf: Moment,
   parquet: (group: string) => string[],
 ): Promise<void> {
+  const listed = (paths: readonly string[]) => movableFiles(folder, paths);
   const names = join(folder, offerNamesFile);
   await connection.run(
     `COPY (SELECT offer_id, source, external_id FROM snapshot.offers ORDER BY offer_id) TO ${quoted(names)} (FORMAT parquet)`,
@@ -31,26 +33,28 @@ export async function writeExplained(
   // A credit of the last 48 hours may be of the day before the window.
   const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
   const tables = `
-    conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
-    offers AS (SELECT * FROM read_parquet(${quotedPath(names)}))`;
+    conversions AS (SELECT * FROM read_parquet(${listed(conversions)}, hive_partitioning = false)),
+    offers AS (SELECT * FROM read_parquet(${listed([names])}))`;
   await storeMacro(
     connection,
     'figures_explained(an_offer_id, newest := NULL)',
     asOf,
     // The newest files come first: with them DuckDB knows which others it need not read.
-    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed())}), ${tables}`,
+    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed(), '', listed)}), ${tables}`,
   );
   const cut = await namesOfCutFiles(connection, asOf);
   const ofWindow = (isCut: boolean) =>
     eventRelation(
       'clicks',
       clicks.filter((path) => cut.has(basename(path)) === isCut),
+      '',
+      listed,
     );
   const columns = 'offer_id, source, external_id, site_key';
   // Moments of files that as-of does not cut are not read: for a million clicks that would double the time.
   const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
   await storeMacro(connection, 'figures_by_site()', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
-  const postbacks = quotedPathList(parquet('marts/postbacks'));
+  const postbacks = listed(parquet('marts/postbacks'));
   await storeMacro(
     connection,
     'postbacks_by_site()',
