@@ -89,6 +89,7 @@ describe('the Dockerfile', () => {
 });
 
 interface Service {
+  mem_limit?: string;
   image: string;
   build?: string;
   user?: string;
@@ -138,7 +139,9 @@ describe('compose.yaml', () => {
   const ours = services.filter(([, { build }]) => build !== undefined);
   const running = (command: string) => services.filter(([, service]) => service.command?.[0] === command);
   const proxy = compose.services['proxy'] as Service;
-  const upstreams = /reverse_proxy (.*) \{/.exec(text('data/fleet/Caddyfile'))?.[1]?.split(' ') ?? [];
+  const [trackers = [], upstreams = []] = [...text('data/fleet/Caddyfile').matchAll(/reverse_proxy (.*) \{/g)].map(
+    ([, addresses = '']) => addresses.split(' '),
+  );
 
   const secrets = join(folder, 'secrets');
   const makeSecrets = () => execFileSync('sh', [join(root, 'data/fleet/new-secrets.sh'), secrets]);
@@ -156,11 +159,11 @@ describe('compose.yaml', () => {
   const portsOf: Record<string, number> = { redis: 6379, postgres: 5432, storage: 8333 };
 
   /** Why a service cannot reach an address: no such service, no common network, another port. */
-  function obstacles(from: Service, address: string): string[] {
+  function obstacles(from: Service, address: string, portOf = (to: Service) => settingsOf(to).port): string[] {
     const { hostname, port } = new URL(address);
     const to = compose.services[hostname];
     if (to === undefined) return [`there is no service ${hostname}`];
-    const listening = to.build === undefined ? portsOf[hostname] : settingsOf(to).port;
+    const listening = to.build === undefined ? portsOf[hostname] : portOf(to);
     return [
       ...(networksOf(from).some((network) => networksOf(to).includes(network)) ? [] : [`no network to ${hostname}`]),
       ...(Number(port) === listening ? [] : [`${hostname} listens on ${listening}, not on ${port}`]),
@@ -196,12 +199,15 @@ describe('compose.yaml', () => {
     },
   );
 
-  it('uses all that it declares and nothing else, and gives each volume to one service', () => {
+  it('uses all that it declares and nothing else, and gives each volume to one service of a kind', () => {
     const used = (names: (service: Service) => string[]) =>
       services.flatMap(([, service]) => names(service)).toSorted();
     const declared = ({ networks, configs, secrets: files }: Compose) =>
       [networks, configs, files].map((each) => Object.keys(each).toSorted());
-    expect(used(volumesOf)).toEqual(Object.keys(compose.volumes).toSorted());
+    const ofOthers = services.filter(([, { command }]) => command?.[0] !== 'track');
+    expect(ofOthers.flatMap(([, service]) => volumesOf(service)).toSorted()).toEqual(
+      Object.keys(compose.volumes).toSorted(),
+    );
     expect(
       [
         networksOf,
@@ -230,6 +236,28 @@ describe('compose.yaml', () => {
     expect(obstacles(writer, secret('postgres_address'))).toEqual([]);
     const [, health, ...words] = writer.healthcheck?.test ?? [];
     expect([health, mistakesOf(words)]).toEqual(['offerline', []]);
+  });
+
+  it('has a tracker beside each schedule, on its data directory, to which the proxy leads', () => {
+    const folders = (command: string) => running(command).map(([, { volumes }]) => volumes);
+    expect(folders('track')).toEqual(folders('schedule'));
+    expect(trackers.map((address) => address.split(':')[0])).toEqual(running('track').map(([name]) => name));
+    expect(
+      trackers.flatMap((address) => obstacles(proxy, `http://${address}`, (to) => settingsOf(to).tracker.port)),
+    ).toEqual([]);
+    for (const [, service] of running('track')) {
+      const settings = settingsOf(service);
+      expect(settings.tracker.host).toBe('0.0.0.0');
+      expect(service.healthcheck?.test?.at(-1)).toContain(`127.0.0.1:${settings.tracker.port}/healthz`);
+      // Links lead to the proxy, whose word on clients' addresses is taken.
+      expect(unnamedProxy(settings)).toBeUndefined();
+      expect(settings.trusted_proxies).toEqual(settingsOf(running('serve')[0]?.[1] as Service).trusted_proxies);
+    }
+  });
+
+  it('has a limit of memory for all that runs on', () => {
+    for (const [name, { restart, mem_limit }] of services)
+      if (restart !== 'no') expect(mem_limit, name).toMatch(/^\d+[mg]$/);
   });
 
   it('has services that follow what the schedules write', () => {
