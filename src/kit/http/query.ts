@@ -1,4 +1,5 @@
 import { parse } from 'node:querystring';
+import { percentDecoded } from '../text/percent-encoded.ts';
 
 /** A name that is given more than once: which value was meant cannot be known. */
 export const repeated = Symbol('repeated');
@@ -27,9 +28,5 @@ export function readQueryString(sent: string): Query {
 }
 
 function decode(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return undecodableText;
-  }
+  return percentDecoded(encoded) ?? undecodableText;
 }

@@ -8,3 +8,13 @@ export function percentEncoded(text: string): string {
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }
+
+/** Decodes such a text; undefined where a `%` begins no code, or bytes are no UTF-8. */
+export function percentDecoded(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,4 +1,4 @@
-import { percentEncoded } from '../../kit/text/percent-encoded.ts';
+import { percentDecoded, percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { withPlainAmpersands } from '../../kit/text/macros.ts';
 
 /** Where the links of a network take our click id: a parameter of the query, or a text that it replaces. */
@@ -38,9 +38,5 @@ function withParameter(link: string, parameter: string): string {
 }
 
 function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '));
-  } catch {
-    return name;
-  }
+  return percentDecoded(name.replaceAll('+', ' ')) ?? name;
 }

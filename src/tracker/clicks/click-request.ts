@@ -1,4 +1,5 @@
 import { unfilledMacro } from '../../kit/text/macros.ts';
+import { percentDecoded } from '../../kit/text/percent-encoded.ts';
 import { readQueryString, repeated, undecodable, type Query } from '../../kit/http/query.ts';
 import { userIdForm, userIdRule } from '../../kit/vocabulary/user-id.ts';
 
@@ -33,8 +34,8 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   const [, offer = '', userPart = '', sitePart = '', search] = link;
   const offerId = /^[1-9]\d{0,9}$/.test(offer) ? Number(offer) : 0;
   if (offerId === 0 || offerId > maxOffer) return { status: 404, message: 'there is no such offer' };
-  const userId = decoded(userPart);
-  const siteKey = decoded(sitePart);
+  const userId = percentDecoded(userPart);
+  const siteKey = percentDecoded(sitePart);
   if (userId === undefined || siteKey === undefined) return { status: 404, message: 'the address is not UTF-8' };
   if (!userForm.test(userId)) return { status: 422, message: userIdRule };
   // The placeholder that publishers replace: `{user_id}`, or in reports `[USER_ID]`.
@@ -60,15 +61,6 @@ const noQuery: Query = readQueryString('');
 
 function mistake(name: string, rule: string): LinkMistake {
   return { status: 422, message: `${name} ${rule}` };
-}
-
-function decoded(part: string): string | undefined {
-  if (!part.includes('%')) return part;
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Counts characters, of which some take two places in a text. */

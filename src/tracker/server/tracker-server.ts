@@ -9,6 +9,7 @@ import { metricsContentType } from '../../kit/metrics/metrics.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { refuseUnreadable } from '../../kit/http/unreadable-request.ts';
 import type { ClientAddresses } from '../../kit/http/client-address.ts';
+import { percentDecoded } from '../../kit/text/percent-encoded.ts';
 import type { ClickAnswer } from '../clicks/click-answer.ts';
 import type { ClickHandler } from '../clicks/click-handler.ts';
 import type { ConversionAnswer } from '../conversions/conversion-answer.ts';
@@ -176,12 +177,7 @@ async function answerPostback(
 /** The one part of the path behind `/postback/`; undefined where there are more, or it cannot be decoded. */
 function sourceOf(path: string): string | undefined {
   const part = path.slice('/postback/'.length);
-  if (part === '' || part.includes('/')) return undefined;
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
+  return part === '' || part.includes('/') ? undefined : percentDecoded(part);
 }
 
 function addressFor(addressOf: ClientAddresses, request: IncomingMessage): string {

@@ -1,3 +1,5 @@
+import { percentDecoded } from '../../../kit/text/percent-encoded.ts';
+
 /** Name that Hive gives the folder of rows without a value. */
 const noValue = '__HIVE_DEFAULT_PARTITION__';
 
@@ -14,9 +16,5 @@ export function partitionsOf(path: string): { name: string; value: string | null
 
 /** A percent sign that begins no code is kept. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return percentDecoded(text) ?? text;
 }
