@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../kit/files/package-files.ts';
 import { exitCode, OfferlineError, type ExitCode } from '../kit/errors/errors.ts';
 import type { Logger } from '../kit/logging/log.ts';
 import { portOf } from '../kit/http/listening-address.ts';
@@ -93,7 +93,7 @@ function launch(
   port: number | undefined,
   environment: NodeJS.ProcessEnv,
 ): { child: ChildProcess; listens: Promise<ListeningChild> } {
-  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const main = programFile('src/cli/main');
   const words = [command, ...(port === undefined ? [] : ['--port', String(port)])];
   // The channel closes when this process ends, however that comes.
   const child = spawn(process.execPath, [...process.execArgv, main, ...words], {

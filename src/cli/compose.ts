@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isBundled, packageFile } from '../kit/files/package-files.ts';
 import { FleetPart } from '../kit/config/fleet-part.ts';
 import { sparkEngine } from '../pipeline/ingest/engine/spark-part.ts';
 import { storageOfRuns } from '../pipeline/runs/run-on-storage.ts';
@@ -16,7 +17,7 @@ export const leasedSchedule = new FleetPart<typeof import('../fleet/storage/leas
 
 export const openSharedLimits: OpenSharedLimits = async (options) => (await sharedLimits.load())(options);
 
-if (existsSync(new URL('../fleet', import.meta.url))) {
+if (isBundled || existsSync(packageFile('src/fleet'))) {
   sparkEngine.handIn(async () => (await import('../fleet/spark/drivers-of-run.ts')).openSparkEngine);
   storageOfRuns.handIn(async () => (await import('../fleet/storage/writer/run-on-storage.ts')).openRunOnStorage);
   followedStorage.handIn(() => import('../fleet/storage/follow.ts'));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../kit/files/package-files.ts';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { FileEffects } from '../kit/files/effects.ts';
 import { migrationFiles } from '../kit/files/migration-files.ts';
@@ -41,7 +41,7 @@ interface PicturePass {
   error: string | null;
 }
 
-const migrations = fileURLToPath(new URL('../../sql/pictures', import.meta.url));
+const migrations = packageFile('sql/pictures');
 
 const isFailing = 'error IS NOT NULL AND wanted_at = (SELECT max(wanted_at) FROM pictures)';
 

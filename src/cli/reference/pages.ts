@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { commandsPage } from './commands-page.ts';
 import { settingsPage } from './settings-page.ts';
 
@@ -6,4 +6,4 @@ import { settingsPage } from './settings-page.ts';
 export const referencePages = [
   { path: 'data/settings.md', text: settingsPage },
   { path: 'src/cli/commands.md', text: commandsPage },
-].map((page) => ({ ...page, file: fileURLToPath(new URL(`../../../${page.path}`, import.meta.url)) }));
+].map((page) => ({ ...page, file: packageFile(page.path) }));

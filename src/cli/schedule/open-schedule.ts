@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../../kit/files/package-files.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
@@ -44,7 +44,7 @@ async function openOwnSchedule(
   { terminal: { logger } }: CommandContext,
   environment: NodeJS.ProcessEnv,
 ): Promise<Schedule> {
-  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const main = programFile('src/cli/main');
   const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...commandOf(run)], {
     environment,
   });

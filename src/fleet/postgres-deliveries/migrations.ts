@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
 import { lockKey } from './lock-key.ts';
 import { schema, type PostgresSession } from './session.ts';
 
-const migrations = fileURLToPath(new URL('../../../sql/delivery-postgres', import.meta.url));
+const migrations = packageFile('sql/delivery-postgres');
 
 /** Makes and migrates the tables as needed: the first session does it, while the others wait. */
 export async function migrate(session: PostgresSession): Promise<void> {

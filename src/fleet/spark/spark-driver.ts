@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
 
 /** Settings of how Spark is reached and what it may use. */
@@ -110,15 +110,11 @@ export class SparkDriver implements AsyncDisposable {
     mkdirSync(dirname(work.log), { recursive: true });
     if (existsSync(work.log)) renameSync(work.log, `${work.log}.before`);
     const log = openSync(work.log, 'a', 0o600);
-    this.#child = spawn(
-      work.python,
-      ['-u', fileURLToPath(new URL('../../pipeline/ingest/engine/spark/driver.py', import.meta.url))],
-      {
-        stdio: ['pipe', 'pipe', log],
-        // Signals of a terminal are for us: we end it when we do.
-        detached: true,
-      },
-    ) as ChildProcessByStdio<Writable, Readable, null>;
+    this.#child = spawn(work.python, ['-u', packageFile('src/pipeline/ingest/engine/spark/driver.py')], {
+      stdio: ['pipe', 'pipe', log],
+      // Signals of a terminal are for us: we end it when we do.
+      detached: true,
+    }) as ChildProcessByStdio<Writable, Readable, null>;
     closeSync(log);
     this.#exited = new Promise((resolve) => {
       this.#child.once('error', (error: NodeJS.ErrnoException) => {

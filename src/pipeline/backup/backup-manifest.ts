@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
 import { schemaVersion } from '../snapshot/manifest.ts';
@@ -100,11 +100,10 @@ function assertKnownVersion(written: Record<string, unknown>, place: string): vo
 /** Returns the newest migration of each store that this program knows, and its version of snapshots. */
 export function knownSchemas(): BackupManifest['schemas'] {
   const newest = (folder: string) => migrationFiles(folder).at(-1)?.number ?? 0;
-  const folderOf = (name: string) => fileURLToPath(new URL(`../../../sql/${name}`, import.meta.url));
   return {
     state: newest(migrationsFolder),
-    deliveries: newest(folderOf('delivery')),
-    pulls: newest(folderOf('pulls')),
+    deliveries: newest(packageFile('sql/delivery')),
+    pulls: newest(packageFile('sql/pulls')),
     snapshot: schemaVersion,
   };
 }

@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../../kit/files/package-files.ts';
 import { asLines } from '../landing/lines/to-ndjson.ts';
 import type { LandingFile } from '../landing/landing-file.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
@@ -69,7 +69,7 @@ export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
   return { files: admitted, broken: await Promise.all([...fatal].map(asBroken)) };
 }
 
-const program = fileURLToPath(new URL('./trial-process.ts', import.meta.url));
+const program = programFile('src/pipeline/ingest/trial-process');
 
 /** Adds to `fatal` the files whose reading kills the process that reads them. */
 async function tryFiles(

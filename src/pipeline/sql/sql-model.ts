@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 
 /** A SQL file of `sql/`: one query below a comment that describes it. */
 export interface SqlModel {
@@ -36,7 +36,7 @@ export interface SqlFunction {
   expression: string;
 }
 
-const sqlFolder = fileURLToPath(new URL('../../../sql', import.meta.url));
+const sqlFolder = packageFile('sql');
 
 /** The files of `sql/` do not change while a process runs. */
 const models = new Map<string, SqlModel>();

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import type { Migration, MigrationProvider } from 'kysely/migration';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
 
-export const migrationsFolder = fileURLToPath(new URL('../../../sql/migrations', import.meta.url));
+export const migrationsFolder = packageFile('sql/migrations');
 
 class SqlFiles implements MigrationProvider {
   readonly #folder: string;

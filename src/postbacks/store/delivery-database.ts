@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { machineFailure } from '../../kit/errors/machine-failure.ts';
 import { migrateSqlite } from '../../kit/sqlite/migrate-sqlite.ts';
@@ -9,7 +9,7 @@ const cacheKibibytes = 16_384;
 /** Number of pages of 4 KiB. */
 const checkpointPages = 8000;
 
-export const deliveryMigrations = fileURLToPath(new URL('../../../sql/delivery', import.meta.url));
+export const deliveryMigrations = packageFile('sql/delivery');
 
 /** The file is there and is not what was written. */
 export class DamagedDeliveriesError extends OfferlineError {}

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { programFile } from '../../kit/files/package-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { ClaimedPostback, PassUpdate } from './queue-store.ts';
 
@@ -9,7 +10,7 @@ export class StoreThread {
   readonly #ended = new AbortController();
 
   /** Over the store in that file. */
-  constructor(file: string, program = new URL('./store-worker.ts', import.meta.url)) {
+  constructor(file: string, program: string | URL = programFile('src/postbacks/store/store-worker')) {
     this.#worker = new Worker(program, { workerData: file });
     // The first of the two is the reason.
     this.#worker.once('error', (error) => this.#ended.abort(error));

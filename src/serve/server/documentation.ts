@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
+import { isBundled, packageFile } from '../../kit/files/package-files.ts';
 import { snapshotHeaders } from '../http/response.ts';
 import type { FixedRoutes } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
@@ -15,6 +16,12 @@ const swaggerUi: readonly (readonly [name: string, type: string])[] = [
   ['swagger-ui-bundle.js', javaScript],
   ['favicon-32x32.png', 'image/png'],
 ];
+
+/** An installed package has copies of these files, and nothing else of that package. */
+function swaggerFile(name: string): string {
+  if (isBundled) return packageFile(`swagger-ui/${name}`);
+  return createRequire(import.meta.url).resolve(`@fastify/swagger-ui/static/${name}`);
+}
 
 /** Without `validatorUrl` Swagger UI would send the document's address to a service of its makers. */
 const start = `SwaggerUIBundle({
@@ -51,12 +58,11 @@ const contentSecurityPolicy =
  * named after their content: a new version has new addresses, so clients may keep the old ones for ever.
  */
 export async function documentation(): Promise<FixedRoutes> {
-  const { resolve } = createRequire(import.meta.url);
   const files = await Promise.all(
     swaggerUi.map(async ([name, type]) => ({
       name,
       type,
-      body: await readFile(resolve(`@fastify/swagger-ui/static/${name}`)),
+      body: await readFile(swaggerFile(name)),
     })),
   );
   files.push({ name: 'start.js', type: javaScript, body: Buffer.from(start) });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { conversionsSchema, declarationMistakes, offersSchema } from '../config/declared-lists.ts';
 import { networkAddress } from './declaration.ts';
 
@@ -22,7 +23,7 @@ const networkSchema = z
   });
 export type DeclaredNetwork = z.output<typeof networkSchema>;
 
-const folder = new URL('networks/', import.meta.url);
+const folder = packageFile('src/sources/connectors/networks');
 
 /** Names of the networks in `networks/`, which are those of their files. */
 export const declaredNetworkNames: readonly string[] = readdirSync(folder)
@@ -50,7 +51,7 @@ export function listsOfNetwork(connector: string | undefined): Pick<DeclaredNetw
 
 function readNetwork(name: string): DeclaredNetwork {
   const file = `${name}.json`;
-  const read = networkSchema.safeParse(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
+  const read = networkSchema.safeParse(JSON.parse(readFileSync(join(folder, file), 'utf8')));
   if (!read.success) throw new Error(`networks/${file} cannot be used:\n${z.prettifyError(read.error)}`);
   return read.data;
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { programFile } from '../../../kit/files/package-files.ts';
 import { readSettings } from '../../../kit/config/settings.ts';
 import { isLoopbackHost } from '../../../kit/http/loopback.ts';
 import { refuseUnsafeListener } from '../../../console/access/safe-listener.ts';
@@ -56,7 +56,7 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
   stepBehindPublishers();
   // Loaded here alone: no other command draws charts.
   const { createConsole } = await import('../../../console/console.ts');
-  const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+  const main = programFile('src/cli/main');
   const launcher = { executable: process.execPath, words: [...process.execArgv, main] };
   const console = await createConsole({ data, settings: listening, log: logger, launcher });
   try {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { programFile } from '../../../kit/files/package-files.ts';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import { exitCode, OfferlineError } from '../../../kit/errors/errors.ts';
@@ -82,7 +82,7 @@ function scheduleOf({ scheduleLockFile }: DataDirectory, { schedule }: Settings)
 
 /** Runs a refresh in a process of its own, as the schedule does; its log belongs to ours. */
 async function refreshOf({ root }: DataDirectory): Promise<void> {
-  const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+  const main = programFile('src/cli/main');
   const child = spawn(process.execPath, [...process.execArgv, main, 'run', 'refresh'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, OFFERLINE_DATA: root },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
+import { programFile } from '../../../kit/files/package-files.ts';
 import type { ScoreHeader } from '../../../kit/intake/reading/header-search.ts';
 import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
 import type { CheckedFile, LandingFile, FileLines } from '../landing-file.ts';
@@ -87,7 +88,7 @@ export async function checkFiles(
 }
 
 class CheckWorker {
-  readonly #worker = new Worker(new URL('./check-file-worker.ts', import.meta.url));
+  readonly #worker = new Worker(programFile('src/pipeline/landing/files/check-file-worker'));
 
   check(file: LandingFile, reading: CheckReading): Promise<FileCheck> {
     return new Promise((resolve, reject) => {
