@@ -148,7 +148,7 @@ module.exports = {
       comment: 'it runs before anything is installed',
       severity: 'error',
       from: { path: '^src/launch\\.mjs$' },
-      to: { path: '^(?:src|pipelines|node_modules)/' },
+      to: { path: '^(?:src|pipelines|node_modules)/', pathNot: '^src/start-node\\.mjs$' },
     },
   ],
   options: {

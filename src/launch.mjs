@@ -5,22 +5,20 @@
  * newer), and installs the packages before where they are missing or no longer those of package-lock.json.
  * Plain JavaScript, since it has to run before anything is installed. Prints to standard error only.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { neededNode, nodePackageName, oldestNode, startNode } from './start-node.mjs';
 
-const oldestNode = 20;
-const pinnedNode = 24;
 const installWaitMinutes = 10;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-// One of package.json's optional packages: npm installs the one for this platform, by its hash in the lock file.
-const platform = `${os.platform()}-${os.arch()}`;
-const nodePackage = join(modules, platform === 'darwin-arm64' ? `node-bin-${platform}` : `node-${platform}`);
+// npm installs the one for this platform, by its hash in the lock file.
+const nodePackage = join(modules, nodePackageName);
 const nodeBinary = join(nodePackage, 'bin', 'node');
 const installLock = join(root, 'install-lock.tmp');
 
@@ -107,7 +105,7 @@ async function install() {
     if (!isInstalled()) {
       throw new Error(
         `npm ci did not install ${nodePackage}: its download does not have the hash of package-lock.json, ` +
-          `or there is no Node for ${platform} in package.json`,
+          `or package.json has no such package`,
       );
     }
   } finally {
@@ -156,33 +154,14 @@ function isAbandoned() {
 
 function run(words) {
   const version = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
-  if (Number(version.split('.')[0]) !== pinnedNode)
-    throw new Error(`${nodeBinary} is Node ${version}, the project needs ${pinnedNode}; run npm ci`);
-  const child = spawn(nodeBinary, words, {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      // What the program starts by name, such as oxlint's type checker, comes from the checkout too.
-      PATH: [join(modules, '.bin'), process.env.PATH].filter(Boolean).join(delimiter),
-      // Where Node keeps compiled code by default, but from the first file on: for that one alone the stripper of types
-      // would be loaded, which takes a tenth of a second.
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(os.tmpdir(), 'node-compile-cache'),
-      // A DuckDB query occupies one of libuv's threads until it ends; four would leave none for files and hashes.
-      UV_THREADPOOL_SIZE:
-        process.env.UV_THREADPOOL_SIZE ?? String(Math.min(64, Math.max(8, 2 * os.availableParallelism()))),
-    },
-  });
-  // On a terminal Ctrl-C reaches the program by itself; twice would mean "at once" to it.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
-  process.on('SIGHUP', () => child.kill('SIGHUP'));
-  child.on('error', (error) => {
-    console.error(`${nodeBinary} cannot be started: ${error.message}; remove node_modules and run the command again`);
-    process.exitCode = 1;
-  });
-  child.on('exit', (code, signal) => {
-    if (signal === null) process.exit(code);
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  });
+  if (Number(version.split('.')[0]) !== neededNode)
+    throw new Error(`${nodeBinary} is Node ${version}, the project needs ${neededNode}; run npm ci`);
+  const environment = {
+    // What the program starts by name, such as oxlint's type checker, comes from the checkout too.
+    PATH: [join(modules, '.bin'), process.env.PATH].filter(Boolean).join(delimiter),
+    // Where Node keeps compiled code by default, but from the first file on: for that one alone the stripper of types
+    // would be loaded, which takes a tenth of a second.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(os.tmpdir(), 'node-compile-cache'),
+  };
+  startNode(nodeBinary, words, environment, 'remove node_modules and run the command again');
 }

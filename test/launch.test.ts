@@ -41,7 +41,8 @@ const program = `
 beforeEach(async () => {
   checkout = await mkdtemp(join(tmpdir(), 'offerline-'));
   await mkdir(join(checkout, 'src'));
-  await cp(fileURLToPath(new URL('../src/launch.mjs', import.meta.url)), join(checkout, 'src', 'launch.mjs'));
+  for (const file of ['launch.mjs', 'start-node.mjs'])
+    await cp(fileURLToPath(new URL(`../src/${file}`, import.meta.url)), join(checkout, 'src', file));
   await writeFile(join(checkout, 'npm.mjs'), npm);
   await writeFile(join(checkout, 'src', 'program.ts'), program);
   await lockPackages('1.0.0');
