@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { DataDirectory } from '../kit/config/data-directory.ts';
 import { UsageError } from '../kit/errors/errors.ts';
 import { assertRestored } from '../pipeline/backup/unfinished-restore.ts';
+import { withTypedCommands } from '../kit/text/typed-commands.ts';
 import { visibleJson, visibleLines, visibleText } from '../kit/text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
@@ -25,15 +26,6 @@ export const snapshotOption =
 /** Help of an option of each command that writes CSV. */
 export const spreadsheetOption =
   'put an apostrophe before each text in the CSV that a spreadsheet would run as a formula; numbers stay';
-
-/**
- * Names commands in a text as they work where it is read: a checkout has no `offerline` on its path, and npm says there
- * which script it runs.
- */
-export function withTypedCommands(text: string, script = process.env['npm_lifecycle_event']): string {
-  const isCheckout = script === 'offerline' || script === 'start';
-  return isCheckout ? text.replaceAll('`offerline ', '`npm run -s offerline -- ') : text;
-}
 
 /** Prints an answer: one JSON document, or text for people. */
 export function printAnswer(
@@ -83,7 +75,7 @@ export function existingData(): DataDirectory {
   const data = DataDirectory.fromEnvironment();
   if (!existsSync(data.root)) {
     throw new UsageError(
-      `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start -- --demo\` for a demo network`,
+      `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`offerline start --demo\` for a demo network`,
     );
   }
   assertRestored(data);

@@ -4,7 +4,6 @@ import { machineFailure } from '../kit/errors/machine-failure.ts';
 import { createTerminal } from '../kit/logging/progress.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import './compose.ts';
-import { withTypedCommands } from './answer.ts';
 import type { CommandContext } from './context.ts';
 import { createProgram } from './program.ts';
 import { TerminalPrompts } from './prompts.ts';
@@ -40,7 +39,7 @@ function terminalPrompts(): Pick<CommandContext, 'openPrompts'> {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
   if (error instanceof OfferlineError) {
-    terminal.logger.error(withTypedCommands(error.message));
+    terminal.logger.error(error.message);
     return error.exitCode;
   }
   terminal.logger.error({ err: error }, (error as Error).message);

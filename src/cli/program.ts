@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { packageVersion } from '../kit/files/package-files.ts';
+import { typedOfferline } from '../kit/text/typed-commands.ts';
 import { visibleLines } from '../kit/text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
@@ -40,13 +42,16 @@ const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
  * error, which exits 2.
  */
 export async function createProgram(context: CommandContext, words: readonly string[] = []): Promise<Command> {
-  const program = new Command('offerline')
+  const program = new Command(typedOfferline())
     .description(
-      'Syncs offer catalogs, ingests clicks and conversions, publishes figures and feeds.\nThe data directory is OFFERLINE_DATA, by default data/var. From a checkout: npm run -s offerline -- <command>',
+      'Syncs offer catalogs, ingests clicks and conversions, publishes figures and feeds.\nThe data directory is OFFERLINE_DATA, by default data/var.',
     )
+    .version(packageVersion(), '--version', 'print the version')
     .showHelpAfterError('(add --help for what it takes)')
     .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(visibleLines(text)) })
     .exitOverride();
+  // The version is asked for by scripts, which need not wait for all commands.
+  if (words[0] === '--version') return program;
   const named = groups.filter(([commands]) => commands.includes(words[0] ?? ''));
   for (const [, load] of named.length > 0 ? named : groups) (await load())(program, context);
   return program;

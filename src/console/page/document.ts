@@ -1,4 +1,5 @@
 import { ageText } from '../../kit/time/age.ts';
+import { withTypedCode } from '../../kit/text/typed-commands.ts';
 import { html, nothing, type Html } from '../html/html.ts';
 import type { HealthSummary } from '../live/health.ts';
 
@@ -48,7 +49,7 @@ export function document(title: string, body: Html, version: string, frame?: Pag
 </body>
 </html>
 `;
-  return page.toString();
+  return withTypedCode(page.toString());
 }
 
 function statusLine({ health, snapshot, user, now }: PageFrame): Html {

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { Level, Logger } from 'pino';
 import { TurnOutput } from './turn-output.ts';
+import { withTypedCommands } from '../text/typed-commands.ts';
 import { visibleJson, visibleLines, visibleText } from '../text/visible-text.ts';
 
 export type { Logger } from 'pino';
@@ -22,6 +23,14 @@ export function createLogger(output: LogOutput = process.stderr, level: Level | 
     timestamp: timeField,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
+    hooks: {
+      logMethod(words, log) {
+        log.apply(
+          this,
+          words.map((word) => (typeof word === 'string' ? withTypedCommands(word) : word)) as typeof words,
+        );
+      },
+    },
   };
   const lines = { write: (text: string) => void output.write(visibleJson(text)) };
   if (output === process.stderr && output.isTTY !== true) return pino(options, new TurnOutput(lines));
