@@ -99,6 +99,7 @@ export async function createService({
   if (settings.limits !== undefined && openSharedLimits === undefined)
     throw new UsageError('limits of offerline.json names Redis, which this program was built without');
   const metrics = new Metrics();
+  metrics.buildInfo();
   const now = () => effects.now();
   const limits =
     (settings.limits && (await openSharedLimits?.({ data, settings: settings.limits, now, log, metrics }))) ??

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { packageVersion } from '../files/package-files.ts';
 
 /** All metrics of offerline begin alike, whichever service they are of. */
 export type MetricName = `offerline_${string}`;
@@ -73,6 +74,13 @@ export class Metrics {
         for (const { labels, value } of read()) gauge.set(labels, value);
       },
     });
+  }
+
+  /** `offerline_build_info`: always 1, with the version that runs as its label. */
+  buildInfo(): void {
+    const help = 'Always 1; the label is the version of offerline that runs.';
+    const labels = { version: packageVersion() };
+    this.gauges('offerline_build_info', help, ['version'], () => [{ labels, value: 1 }]);
   }
 
   text(): Promise<string> {

@@ -1,5 +1,6 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
+import { packageVersion } from '../../kit/files/package-files.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { allowedSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleTrouble } from '../doctor/examine-schedule.ts';
@@ -10,6 +11,8 @@ import { readStatusReport, type StatusReport } from './status-report.ts';
 import { adviseActions, type AdvisedAction } from './actions.ts';
 
 export interface Status extends StatusReport {
+  /** Version of offerline that this process is. */
+  version: string;
   /** Data that is older than configured. */
   stale: string[];
   /** Other reasons for the command to fail, a sentence each. */
@@ -27,7 +30,13 @@ export async function readStatus(
   const report = await readStatusReport(data, settings, now);
   const stale = staleness(report, settings);
   const allowed = allowedSilence(settings);
-  return { ...report, stale, alarms: alarms(report, allowed), to_do: adviseActions(report, stale, allowed) };
+  return {
+    version: packageVersion(),
+    ...report,
+    stale,
+    alarms: alarms(report, allowed),
+    to_do: adviseActions(report, stale, allowed),
+  };
 }
 
 /** `allowed`: minutes for which a site may take no postback. */

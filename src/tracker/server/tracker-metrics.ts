@@ -60,6 +60,7 @@ export class TrackerMetrics {
   #answered: Record<string, number> = {};
 
   constructor() {
+    this.#metrics.buildInfo();
     for (const what of ['geo', 'agent'] as const) this.#unknown.inc({ what }, 0);
   }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { packageVersion } from '../../../src/kit/files/package-files.ts';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { makeCurrent, temporaryData, writeSnapshot } from '../../support/published-snapshot.ts';
 import { serviceForTest } from '../../support/running-service.ts';
@@ -70,6 +71,7 @@ describe('metrics', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const text = await answer.text();
     const lines = text.split('\n');
+    expect(lines).toContain(`offerline_build_info{version="${packageVersion()}"} 1`);
     expect(lines).toContain('offerline_http_requests_total{path="/c/api/v1/offers",method="GET",status="200"} 10');
     expect(lines).toContain('offerline_http_requests_total{path="/c/api/v1/offers",method="GET",status="429"} 2');
     expect(lines).toContain('offerline_http_requests_total{path="/c/api/v1/offers",method="GET",status="401"} 1');
