@@ -41,7 +41,7 @@ describe('PostgreSQL', () => {
     const name = new URL(address).pathname.slice(1);
     await server.query(name, 'UPDATE offerline.migrations SET version = 999');
     await expect(PostgresStore.open(address)).rejects.toThrow(
-      'was written by another version of offerline (999 instead of ',
+      'was written by a newer version of offerline: it has schema 999',
     );
     await server.query(name, `CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     await expect(PostgresStore.open(server.address('latin'))).rejects.toThrow(

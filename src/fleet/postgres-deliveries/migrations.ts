@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../../kit/files/package-files.ts';
-import { OfferlineError } from '../../kit/errors/errors.ts';
+import { NewerDataError } from '../../kit/errors/newer-data.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
 import { lockKey } from './lock-key.ts';
 import { schema, type PostgresSession } from './session.ts';
@@ -26,10 +26,7 @@ export async function migrate(session: PostgresSession): Promise<void> {
     });
   }
   const found = await versionOf(session);
-  if (found !== newest)
-    throw new OfferlineError(
-      `the store at ${session.where} was written by another version of offerline (${found} instead of ${newest}): use that one`,
-    );
+  if (found > newest) throw new NewerDataError(`the store of deliveries at ${session.where}`, found, newest);
 }
 
 /** The number of the last migration that was applied; 0 where there is nothing yet. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { OfferlineError } from '../errors/errors.ts';
+import { NewerDataError } from '../errors/newer-data.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
 import { migrationFiles, type MigrationFile } from '../files/migration-files.ts';
 import { isSqliteDamage, sqliteTransaction } from './open-sqlite.ts';
@@ -8,7 +9,7 @@ import { isSqliteDamage, sqliteTransaction } from './open-sqlite.ts';
 /**
  * Applies the migrations of a folder that the database does not have yet, each in a transaction of its own; SQLite's
  * `user_version` is the number of the last one. Several processes may do so at once. Throws `OfferlineError` where one
- * fails, or where a newer program has written the file.
+ * fails, `NewerDataError` where a newer program has written the file.
  */
 export function migrateSqlite(database: DatabaseSync, file: string, folder: string): void {
   const migrations = migrationFiles(folder);
@@ -16,10 +17,7 @@ export function migrateSqlite(database: DatabaseSync, file: string, folder: stri
   for (const migration of migrations)
     if (migration.number > sqliteVersion(database)) applyMigration(database, file, migration);
   const found = sqliteVersion(database);
-  if (found !== newest)
-    throw new OfferlineError(
-      `${file} was written by another version of offerline (${found} instead of ${newest}): use that one`,
-    );
+  if (found > newest) throw new NewerDataError(file, found, newest);
 }
 
 function applyMigration(database: DatabaseSync, file: string, { number, name, path }: MigrationFile): void {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { packageFile } from '../../kit/files/package-files.ts';
+import { packageFile, packageVersion } from '../../kit/files/package-files.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
 import { schemaVersion } from '../snapshot/manifest.ts';
@@ -41,6 +41,8 @@ const schemasSchema = z.object({ state: z.int(), deliveries: z.int(), pulls: z.i
 const manifestSchema = z.object({
   format: z.literal('offerline-backup'),
   version: z.literal(backupVersion),
+  /** Version of offerline that wrote it. */
+  offerline: z.string(),
   /** Moment up to which clicks, reports and deliveries are in it. */
   created_at: z.string(),
   /** Last run of the state. */
@@ -87,11 +89,19 @@ export function parseBackupManifest(text: string, place: string): BackupManifest
 }
 
 function assertKnownVersion(written: Record<string, unknown>, place: string): void {
+  const {
+    version,
+    offerline,
+    schemas = {},
+  } = written as {
+    version?: number;
+    offerline?: string;
+    schemas?: Record<string, number>;
+  };
   const newer = (what: string, found: unknown, known: number) =>
     new UsageError(
-      `${place} was written by a newer version of offerline (${what} ${String(found)}, this one knows ${known}): restore it with that version`,
+      `${place} was written by ${offerline === undefined ? 'a newer version of offerline' : `offerline ${offerline}`} (${what} ${String(found)}); this is offerline ${packageVersion()}, which knows ${known}: restore it with that version`,
     );
-  const { version, schemas = {} } = written as { version?: number; schemas?: Record<string, number> };
   if (Number(version) > backupVersion) throw newer('format', version, backupVersion);
   for (const [name, known] of Object.entries(knownSchemas()))
     if (Number(schemas[name]) > known) throw newer(`schema of ${name}`, schemas[name], known);

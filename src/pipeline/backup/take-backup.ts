@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readSettings } from '../../kit/config/settings.ts';
 import { UsageError, WarehouseBusyError } from '../../kit/errors/errors.ts';
+import { packageVersion } from '../../kit/files/package-files.ts';
 import { realEffects, type Effects } from '../../kit/files/effects.ts';
 import { acquireProcessLock } from '../../kit/files/process-lock.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
@@ -59,6 +60,7 @@ export async function takeBackup(request: BackupRequest, effects: Effects = real
     const manifest: BackupManifest = {
       format: 'offerline-backup',
       version: backupVersion,
+      offerline: packageVersion(),
       ...about,
       schemas: knownSchemas(),
       not_included: leftOutside(data, settings),

@@ -47,6 +47,11 @@ export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
     if (!(error instanceof DamagedStateError)) throw error;
     return recoverState(opening, error.message);
   }
+  if (state.copyBeforeUpgrade !== undefined)
+    opening.logger.info(
+      { copy: state.copyBeforeUpgrade },
+      'the state of an older version is upgraded; the copy of before is kept until the next upgrade',
+    );
   const published = await currentManifest(data);
   if (published === undefined || (await lastRunId(state.connection)) >= published.run_id) return state;
   await state.close();

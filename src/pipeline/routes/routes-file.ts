@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { openRegularFile } from '../../kit/config/regular-file.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { NewerDataError } from '../../kit/errors/newer-data.ts';
 import { decimalSchema } from '../../kit/vocabulary/offer-fields.ts';
 import { devices, versionStatuses } from '../../kit/vocabulary/values.ts';
 
@@ -39,9 +40,11 @@ export const routeSchema = z.strictObject({
 });
 export type Route = z.output<typeof routeSchema>;
 
+const routesFormat = 1;
+
 /** The first line of a file of routes. */
 const headSchema = z.strictObject({
-  format: z.literal(1),
+  format: z.literal(routesFormat),
   snapshot_id: z.string(),
   as_of: z.string(),
   offers: z.int().min(0),
@@ -69,7 +72,7 @@ const maxLine = 32 * 2 ** 20;
 export function routesText(about: Pick<RoutesHead, 'snapshot_id' | 'as_of'>, lines: readonly Buffer[]): Buffer {
   const hash = createHash('sha256');
   for (const line of lines) hash.update(line);
-  const head: RoutesHead = { format: 1, ...about, offers: lines.length, sha256: hash.digest('hex') };
+  const head: RoutesHead = { format: routesFormat, ...about, offers: lines.length, sha256: hash.digest('hex') };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...lines]);
 }
 
@@ -149,6 +152,8 @@ function parsed<Schema extends z.ZodType>(
     // The parser's message quotes the line, whose destination must not be shown.
     throw new BrokenRoutesError(`${path}, line ${number} is not valid JSON`);
   }
+  const { format } = json as { format?: unknown };
+  if (Number(format) > routesFormat) throw new NewerDataError(path, Number(format), routesFormat);
   const result = schema.safeParse(json);
   if (!result.success) throw new BrokenRoutesError(`${path}, line ${number}: ${z.prettifyError(result.error)}`);
   return result.data;

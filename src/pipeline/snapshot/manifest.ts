@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { NewerDataError } from '../../kit/errors/newer-data.ts';
 
 /** Version of the layout of snapshots that this code writes and serves. A service ignores others. */
 export const schemaVersion = 2;
@@ -52,9 +53,14 @@ export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify({ ...manifest, manifest_sha256: hash('sha256', JSON.stringify(manifest), 'hex') }, null, 1)}\n`;
 }
 
-/** Parses the file's text. Throws zod's error, JSON's, or one for a text that is not as written. */
+/**
+ * Parses the file's text. Throws `NewerDataError` for that of a newer version, zod's error, JSON's, or one for a text
+ * that is not as written.
+ */
 export function parseManifest(text: string): Manifest {
   const { manifest_sha256: _seal, ...written } = JSON.parse(text) as Manifest & { manifest_sha256: string };
+  if (Number(written.schema_version) > schemaVersion)
+    throw new NewerDataError(`snapshot ${written.snapshot_id}`, written.schema_version, schemaVersion);
   const manifest = manifestSchema.parse(written);
   if (text !== manifestText(written)) throw new Error('its text is not as it was written');
   return manifest;

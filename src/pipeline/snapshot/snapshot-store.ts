@@ -2,6 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { NewerDataError } from '../../kit/errors/newer-data.ts';
 import type { FileEffects } from '../../kit/files/effects.ts';
 import { isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
 import { manifestFile, parseManifest, type Manifest } from './manifest.ts';
@@ -77,12 +78,16 @@ export async function manifestOf(data: DataDirectory, name: string): Promise<Rea
 /** The manifest that was read last: a run reads the current one four times, and it lists every file of history. */
 let parsed: { text: string; manifest: Manifest } | undefined;
 
-/** Returns the current snapshot's manifest; undefined where nothing is published or it cannot be read. */
+/**
+ * Returns the current snapshot's manifest; undefined where nothing is published or it cannot be read. Throws
+ * `NewerDataError` for that of a newer version.
+ */
 export async function currentManifest(data: DataDirectory): Promise<Readonly<Manifest> | undefined> {
   try {
     const name = await currentName(data);
     return name === undefined ? undefined : await manifestOf(data, name);
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerDataError) throw error;
     return undefined;
   }
 }

@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { NewerDataError } from '../../kit/errors/newer-data.ts';
 import { manifestFile, parseManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
@@ -83,6 +84,7 @@ async function readManifest(folder: string): Promise<Manifest> {
   try {
     return parseManifest(text);
   } catch (error) {
+    if (error instanceof NewerDataError) throw error;
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
     throw new DamagedSnapshotError(folder, `${manifestFile} cannot be used: ${reason}`, { cause: error });
   }

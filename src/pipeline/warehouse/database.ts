@@ -9,7 +9,8 @@ import { machineFailure } from '../../kit/errors/machine-failure.ts';
 import { commitTransaction, inTransaction } from '../../kit/duckdb/dialect/transaction.ts';
 import { duckdbOptions } from '../../kit/duckdb/duckdb-options.ts';
 import { openDuckDB, type OpenDuckDB } from '../../kit/duckdb/open.ts';
-import { isMigrationPending, migrateState, migrationsFolder } from './migrations.ts';
+import { copyBeforeUpgrade } from './copy-before-upgrade.ts';
+import { compareMigrations, migrateState, migrationsFolder } from './migrations.ts';
 import { kyselyOn } from './kysely.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,6 +27,8 @@ export interface StateDatabase {
    * `step` names the commit for fault tests.
    */
   transaction<T>(work: () => Promise<T>, step?: string): Promise<T>;
+  /** Path of the copy that was made before this opening upgraded the state of an older version. */
+  readonly copyBeforeUpgrade?: string;
   /** Writes the log into the file and lets go of it. May be called twice. */
   close(): Promise<void>;
 }
@@ -37,9 +40,9 @@ export interface StateDatabase {
 const openFiles = new Set<string>();
 
 /**
- * Opens `state.duckdb`, made and migrated as needed. The caller holds the writer lock.
- * Throws `OfferlineError` when the file cannot be opened or was written by a newer version, `WarehouseBusyError`
- * when another program has it open.
+ * Opens `state.duckdb`, made and migrated as needed; that of an older version is copied first. The caller holds the
+ * writer lock. Throws `OfferlineError` when the file cannot be opened, `NewerDataError` when a newer version wrote it,
+ * `WarehouseBusyError` when another program has it open.
  */
 export async function openStateDatabase(
   data: DataDirectory,
@@ -52,9 +55,18 @@ export async function openStateDatabase(
   // What a process that ended by force spilled.
   await effects.files.remove(data.spill, 'spill: emptied');
   const options = duckdbOptions(data, settings);
-  const opened = await openFile(data.stateFile, options, effects);
+  let opened = await openFile(data.stateFile, options, effects);
+  let copy: string | undefined;
   try {
-    if (!(await isMigrationPending(opened.db, migrations))) return opened;
+    const { executed, pending } = await compareMigrations(opened.db, data.stateFile, migrations);
+    const [next] = pending;
+    if (next === undefined) return opened;
+    if (executed.length > 0) {
+      // Reading the open file would lose the lock on it.
+      await opened.close();
+      copy = await copyBeforeUpgrade(data, next, effects.files);
+      opened = await openFile(data.stateFile, options, effects);
+    }
     // Replaying schema changes from the log has crashed: they get an opening of their own that ends without a log.
     await effects.perform('state: migrated', () => migrateState(opened.db, migrations));
   } catch (error) {
@@ -62,7 +74,8 @@ export async function openStateDatabase(
     throw error;
   }
   await opened.close();
-  return openFile(data.stateFile, options, effects);
+  const upgraded = await openFile(data.stateFile, options, effects);
+  return copy === undefined ? upgraded : Object.assign(upgraded, { copyBeforeUpgrade: copy });
 }
 
 async function openFile(path: string, options: Record<string, string>, effects: Effects): Promise<StateDatabase> {

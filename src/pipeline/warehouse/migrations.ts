@@ -5,6 +5,7 @@ import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import type { Migration, MigrationProvider } from 'kysely/migration';
 import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { NewerDataError } from '../../kit/errors/newer-data.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
 
 export const migrationsFolder = packageFile('sql/migrations');
@@ -25,20 +26,26 @@ class SqlFiles implements MigrationProvider {
   }
 }
 
+/** Names of migrations, in their order. */
+export interface Migrations {
+  executed: readonly string[];
+  pending: readonly string[];
+}
+
 /**
- * Returns whether the folder holds migrations that the database has not seen.
- * Throws `OfferlineError` when the database was written by a newer program: this one does not know its tables.
+ * Returns which migrations of the folder the database has seen, and which not. `file` names the database for errors.
+ * Throws `NewerDataError` where a newer program has written it: this one does not know its tables.
  */
-export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<boolean> {
+export async function compareMigrations<T>(
+  db: Kysely<T>,
+  file: string,
+  folder: string = migrationsFolder,
+): Promise<Migrations> {
   const known = migrationFiles(folder).map(({ name }) => name);
   const executed = await executedMigrations(db);
   const unknown = executed.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw new OfferlineError(
-      `The warehouse has the migration ${unknown}, which this version of offerline does not know; run the newer version that wrote it`,
-    );
-  }
-  return known.some((name) => !executed.includes(name));
+  if (unknown !== undefined) throw new NewerDataError(file, unknown, known.at(-1) ?? 'none');
+  return { executed, pending: known.filter((name) => !executed.includes(name)) };
 }
 
 /**

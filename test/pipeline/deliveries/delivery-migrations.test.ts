@@ -99,7 +99,7 @@ it('a store of a newer version is refused and not touched', async () => {
   const { file, folder } = await storeAndMigrations([following(1, 'more'), 'CREATE TABLE more (id INTEGER) STRICT;']);
   const schema = await inStore(file, folder, schemaIn);
   expect(() => new DeliveryDatabase(file)).toThrow(
-    `${file} was written by another version of offerline (${newest + 1} instead of ${newest}): use that one`,
+    `${file} was written by a newer version of offerline: it has schema ${newest + 1}, and`,
   );
   expect(await inStore(file, folder, schemaIn)).toEqual(schema);
 });

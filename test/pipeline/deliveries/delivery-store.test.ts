@@ -19,5 +19,5 @@ it('says what to do about a file that is none of its own', async () => {
   const store = SqliteStore.open(data);
   store.database.prepare('PRAGMA user_version = 999').run();
   await store.close();
-  expect(() => SqliteStore.open(data)).toThrow('was written by another version of offerline (999 instead of');
+  expect(() => SqliteStore.open(data)).toThrow('was written by a newer version of offerline: it has schema 999');
 });

@@ -103,6 +103,23 @@ describe('openStateDatabase', () => {
     );
     expect(await queryRows(state.connection, 'FROM warehouse_facts')).toEqual([{ ...fact, note: null }]);
     expect(await queryRows(state.connection, 'SELECT count(*) AS rows FROM more')).toEqual([{ rows: 0 }]);
+    // The older version opens the copy.
+    expect(state.copyBeforeUpgrade).toBe(join(data.stateCopies, 'before-999_more.duckdb'));
+    await state.close();
+    await cp(join(data.stateCopies, 'before-999_more.duckdb'), data.stateFile);
+    const again = await open();
+    expect(await again.db.selectFrom('warehouse_facts').selectAll().execute()).toEqual([fact]);
+    expect(again.copyBeforeUpgrade).toBeUndefined();
+  });
+
+  it('keeps the copy of the last upgrade alone, and none of a state that is new', async () => {
+    await (await open()).close();
+    expect(existsSync(data.stateCopies)).toBe(false);
+    const migrations = await folderOfMigrations(['998_more.sql', 'CREATE TABLE more (id INTEGER);']);
+    await (await open(migrations)).close();
+    await writeFile(join(migrations, '999_much.sql'), 'CREATE TABLE much (id INTEGER);');
+    await (await open(migrations)).close();
+    expect(await readdir(data.stateCopies)).toEqual(['before-999_much.duckdb']);
   });
 
   it('rolls a failed migration back whole, names it and lets go of the file', async () => {
@@ -120,7 +137,7 @@ describe('openStateDatabase', () => {
 
   it('refuses a database of a newer version', async () => {
     await (await open(await folderOfMigrations(['999_newer.sql', 'CREATE TABLE newer (id INTEGER);']))).close();
-    await expect(open()).rejects.toThrow(/999_newer.*newer version/);
+    await expect(open()).rejects.toThrow(/newer version of offerline: it has schema 999_newer/);
   });
 
   it('refuses a migration without a place in the order', async () => {
