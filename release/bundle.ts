@@ -7,7 +7,7 @@ import { rolldown, type OutputChunk } from 'rolldown';
 const root = join(import.meta.dirname, '..');
 
 /** Programs of processes and threads of their own, as `programFile` is asked for them. */
-const programs = [
+export const programs: readonly string[] = [
   'src/cli/main',
   'src/postbacks/store/store-worker',
   'src/pipeline/landing/files/check-file-worker',

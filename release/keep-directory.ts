@@ -41,9 +41,9 @@ try {
   await once(network, 'listening');
   const { port } = network.address() as AddressInfo;
   cpSync(join(root, 'data/example'), data, { recursive: true });
-  change('sites.json', (sites: { sites: object[] }) => {
-    Object.assign(sites.sites[0] as object, { postback: { url: 'https://publisher.invalid/postback' } });
-  });
+  const sites = JSON.parse(readFileSync(join(data, 'sites.json'), 'utf8')) as { sites: object[] };
+  Object.assign(sites.sites[0] as object, { postback: { url: 'https://publisher.invalid/postback' } });
+  writeFileSync(join(data, 'sites.json'), JSON.stringify(sites));
   const source = {
     source: 'kept',
     connector: 'http',
@@ -89,10 +89,4 @@ async function click(): Promise<void> {
     tracker.kill('SIGTERM');
     await ended;
   }
-}
-
-function change<Document>(file: string, edit: (document: Document) => void): void {
-  const document = JSON.parse(readFileSync(join(data, file), 'utf8')) as Document;
-  edit(document);
-  writeFileSync(join(data, file), JSON.stringify(document));
 }

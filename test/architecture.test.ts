@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { programs } from '../release/bundle.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -46,9 +47,21 @@ describe('one place', () => {
       /readdir(?:Sync)?\([^)]*\bpublished\b/,
       'src/pipeline/snapshot/snapshot-store.ts',
     ],
+    [
+      'finds files of the package, which a bundle has elsewhere than its code',
+      /new URL\([^)]*import\.meta|import\.meta\.(?:dirname|filename)/,
+      'src/kit/files/package-files.ts',
+    ],
   ])('%s', (_what, pattern, place) => {
     expect([...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file)).toEqual([place]);
   });
+});
+
+it('programs of processes and threads are in the package', () => {
+  const started = [...texts.values()].flatMap((text) =>
+    [...text.matchAll(/programFile\('([^']+)'\)/g)].map(([, program]) => program),
+  );
+  expect([...new Set(started)].toSorted()).toEqual(programs.toSorted());
 });
 
 it('tests that try few examples in the suite try all where `npm run test:laws` asks for them', () => {

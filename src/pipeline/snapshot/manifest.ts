@@ -59,8 +59,8 @@ export function manifestText(manifest: Manifest): string {
  */
 export function parseManifest(text: string): Manifest {
   const { manifest_sha256: _seal, ...written } = JSON.parse(text) as Manifest & { manifest_sha256: string };
-  if (Number(written.schema_version) > schemaVersion)
-    throw new NewerDataError(`snapshot ${written.snapshot_id}`, written.schema_version, schemaVersion);
+  const found: number = written.schema_version;
+  if (found > schemaVersion) throw new NewerDataError(`snapshot ${written.snapshot_id}`, found, schemaVersion);
   const manifest = manifestSchema.parse(written);
   if (text !== manifestText(written)) throw new Error('its text is not as it was written');
   return manifest;

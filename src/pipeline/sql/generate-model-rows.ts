@@ -3,12 +3,12 @@
  * every change of a model's columns. A test compares the checked-in file with it.
  */
 import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { valueType } from '../warehouse/generate-tables.ts';
 import { describeModels, type DescribedModel } from './describe-models.ts';
 import { readModel } from './sql-model.ts';
 
-export const modelRowsFile = fileURLToPath(new URL('model-rows.ts', import.meta.url));
+export const modelRowsFile = packageFile('src/pipeline/sql/model-rows.ts');
 
 /** Rows of staging models never leave SQL. */
 const folders = ['marts', 'metrics', 'console'] as const;

@@ -3,14 +3,14 @@
  * A test compares the checked-in file with it.
  */
 import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../kit/files/package-files.ts';
 import { Kysely, sql } from 'kysely';
 import type { ColumnMetadata, TableMetadata } from 'kysely';
 import { DuckDBDialect } from '../../kit/duckdb/dialect/dialect.ts';
 import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
 import { migrateState, migrationsFolder } from './migrations.ts';
 
-export const tablesFile = fileURLToPath(new URL('tables.ts', import.meta.url));
+export const tablesFile = packageFile('src/pipeline/warehouse/tables.ts');
 
 const integers = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT', 'DOUBLE'];
 const texts = ['VARCHAR', 'JSON', 'DATE', 'DECIMAL'];
