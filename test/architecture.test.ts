@@ -59,7 +59,7 @@ describe('one place', () => {
 
 it('programs of processes and threads are in the package', () => {
   const started = [...texts.values()].flatMap((text) =>
-    [...text.matchAll(/programFile\('([^']+)'\)/g)].map(([, program]) => program),
+    [...text.matchAll(/programFile\('([^']+)'\)/g)].map(([, program = '']) => program),
   );
   expect([...new Set(started)].toSorted()).toEqual(programs.toSorted());
 });

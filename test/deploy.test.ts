@@ -269,32 +269,28 @@ describe('manifests of Kubernetes', () => {
         )?.[1].stringData ?? {},
       );
     };
-    for (const { volumeMounts } of spec.containers)
-      for (const { name, subPath } of volumeMounts) {
-        expect([...volumes.keys(), ...claims]).toContain(name);
-        if (subPath !== undefined) expect(filesOf(name)).toContain(subPath);
-      }
+    const mounts = spec.containers.flatMap(({ volumeMounts }) => volumeMounts);
+    expect(mounts.filter(({ name }) => !volumes.has(name) && !claims.includes(name))).toEqual([]);
+    expect(mounts.filter(({ name, subPath }) => subPath !== undefined && !filesOf(name).includes(subPath))).toEqual([]);
   });
 
   it.each(workloads)('%s has probes where its settings listen, and secrets that they name', (_name, manifest) => {
     const { containers } = podOf(manifest).spec;
-    for (const { args, ports = [], livenessProbe, readinessProbe, volumeMounts } of containers) {
+    const secrets = Object.keys(ofKind('Secret')[0]?.[1].stringData ?? {});
+    for (const { args, ports, livenessProbe, readinessProbe, volumeMounts } of containers) {
       const file = volumeMounts.find(({ mountPath }) => mountPath === '/data/offerline.json')?.subPath ?? '';
       const settings = settingsOf(file);
-      const listening = { serve: settings, track: settings.tracker }[args[0] ?? ''];
-      if (listening === undefined) {
-        expect([ports, livenessProbe, readinessProbe]).toEqual([[], undefined, undefined]);
-        continue;
-      }
-      expect(listening.host).toBe('0.0.0.0');
-      expect(ports).toEqual([{ name: args[0], containerPort: listening.port }]);
-      expect([livenessProbe?.httpGet, readinessProbe?.httpGet]).toEqual([
-        { path: '/healthz', port: args[0] },
-        { path: '/readyz', port: args[0] },
-      ]);
-      const named = JSON.stringify(settings.storage).matchAll(/"file":"\/secrets\/([^"]+)"/g);
-      const secrets = Object.keys(ofKind('Secret')[0]?.[1].stringData ?? {});
-      for (const [, name] of named) expect(secrets).toContain(name);
+      const port = args[0] ?? '';
+      const listening = { serve: settings, track: settings.tracker }[port];
+      const probed = (path: string) => (listening === undefined ? undefined : { path, port });
+      // The console listens on the pod's loopback.
+      expect([listening?.host, ports]).toEqual(
+        listening === undefined ? [undefined, undefined] : ['0.0.0.0', [{ name: port, containerPort: listening.port }]],
+      );
+      expect([livenessProbe?.httpGet, readinessProbe?.httpGet]).toEqual([probed('/healthz'), probed('/readyz')]);
+      const named = [...JSON.stringify(settings.storage).matchAll(/"file":"\/secrets\/([^"]+)"/g)];
+      expect(secrets).toEqual(expect.arrayContaining(named.map(([, name]) => name)));
+      expect(named).toHaveLength(2);
     }
   });
 
