@@ -9,8 +9,9 @@ const introduction = `# Commands
 Generated from the commands of \`src/cli/commands\` by \`npm run -s generate\`: do not edit, change the command and generate it
 again.
 
-From a checkout \`npm run -s offerline -- <command>\`; in the image \`offerline <command>\`. Each takes \`--help\`, and \`--json\` for
-one JSON document on standard output. Logs and progress go to standard error. Control characters in what others wrote are shown as
+From a checkout \`npm run -s offerline -- <command>\`; in a folder with the installed package \`npx offerline <command>\`; in the image
+\`offerline <command>\`. Each takes \`--help\`, and \`--json\` for one JSON document on standard output; \`offerline --version\` prints the
+version. Logs and progress go to standard error. Control characters in what others wrote are shown as
 \`␛\` or \`\\u009b\`; JSON, in which they are escapes, and CSV keep them.
 
 | exit code | says |
