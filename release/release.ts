@@ -30,7 +30,7 @@ try {
   git('tag', '--annotate', `v${version}`, '-m', `offerline ${version}`);
   process.stdout.write(`${tarball} is packed and v${version} is a tag here. Next:
 
-  .ci/run                                    # undo by: git tag -d v${version} && git reset --hard HEAD~1
+  .ci/run                                    # undo by: git tag -d v${version}${written.length > 0 ? ' && git reset --hard HEAD~1' : ''}
   npm run -s test:package
   docker build -t offerline:${version} .
   git push --follow-tags

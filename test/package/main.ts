@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -92,6 +92,8 @@ function install(tarball: string): boolean {
   execFileSync('mv', [join(modules, 'package'), join(modules, 'offerline')]);
   for (const name of ['@duckdb', `node-${process.platform}-${process.arch}`])
     symlinkSync(packageFile(`node_modules/${name}`), join(modules, name));
+  // As npm does.
+  chmodSync(join(modules, 'offerline/src/offerline.mjs'), 0o755);
   symlinkSync('../offerline/src/offerline.mjs', program);
   return false;
 }

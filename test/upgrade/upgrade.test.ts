@@ -9,7 +9,7 @@ import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { packageVersion } from '../../src/kit/files/package-files.ts';
 import { manifestText, type Manifest } from '../../src/pipeline/snapshot/manifest.ts';
 import { readRoutes } from '../../src/pipeline/routes/routes-file.ts';
-import { openClickKeys } from '../../src/tracker/clicks/click-keys.ts';
+import { openClickKeys } from '../../src/pipeline/routes/click-keys.ts';
 import { readUsers } from '../../src/console/access/users.ts';
 import { command, endOf } from '../support/commands.ts';
 
