@@ -11,7 +11,7 @@ import type { Postback } from '../src/postbacks/rules/postback.ts';
 import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../src/postbacks/http/sender.ts';
 import { readSites, type Site } from '../src/kit/sites/sites.ts';
-import { holdsLease, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
+import { holdsLease as isHeld, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 
 interface DeliveryOptions {
@@ -21,6 +21,8 @@ interface DeliveryOptions {
   command: string;
   /** Time to wait for another pass; by default as configured. */
   waitSeconds?: number;
+  /** Aborted when the pass is asked to end: what is under way ends and is recorded, the rest is left. */
+  stop?: AbortSignal | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ interface DeliveryOptions {
  * and another process keeps delivering.
  */
 export async function deliverPostbacks(
-  { data, terminal, command, waitSeconds }: DeliveryOptions,
+  { data, terminal, command, waitSeconds, stop }: DeliveryOptions,
   effects: Effects = realEffects,
 ): Promise<DeliverySummary> {
   const settings = readSettings(data);
@@ -44,7 +46,8 @@ export async function deliverPostbacks(
     const store = await openStore(data, settings);
     const sender = await postbackSender(effects);
     try {
-      const mayGoOn = leaseOf(data);
+      const holdsLease = leaseOf(data);
+      const mayGoOn = () => stop?.aborted !== true && holdsLease?.() !== false;
       return await deliverDue({ ...terminal, store, sites, sender, mayGoOn, now: () => effects.now() });
     } finally {
       await sender.close();
@@ -58,7 +61,7 @@ export async function deliverPostbacks(
 /** Returns whether a schedule with standbys still is the writer; undefined for a process without such a schedule. */
 function leaseOf(data: DataDirectory, environment: NodeJS.ProcessEnv = process.env): (() => boolean) | undefined {
   const epoch = environment[writerEpochVariable];
-  return epoch === undefined ? undefined : () => holdsLease(data, Number(epoch));
+  return epoch === undefined ? undefined : () => isHeld(data, Number(epoch));
 }
 
 /**
@@ -69,10 +72,11 @@ export async function deliverAfterRefresh(
   data: DataDirectory,
   terminal: Terminal,
   effects?: Effects,
+  stop?: AbortSignal,
 ): Promise<DeliverySummary | null> {
   if (!hasStore(data, readSettings(data))) return null;
   try {
-    return await deliverPostbacks({ data, terminal, command: 'run refresh', waitSeconds: 0 }, effects);
+    return await deliverPostbacks({ data, terminal, command: 'run refresh', waitSeconds: 0, stop }, effects);
   } catch (error) {
     if (!(error instanceof DeliveryBusyError)) throw error;
     terminal.logger.info('another process is delivering postbacks; leaving them to it');

@@ -56,7 +56,7 @@ function runPriced<Result extends object>(
  * no new snapshot and no new postback.
  */
 export async function refresh(request: RunRequest, effects?: Effects) {
-  const deliver = () => deliverAfterRefresh(request.data, request.terminal, effects);
+  const deliver = () => deliverAfterRefresh(request.data, request.terminal, effects, request.stop);
   try {
     const result = await runPriced(
       'refresh',
@@ -101,5 +101,7 @@ export const stages = {
     runPriced('models', request, async (open) => ({ computed: await models(open) }), effects),
   publish: (request: RunRequest, effects?: Effects) =>
     runPriced('publish', request, (open) => publish(open, request), effects),
+  'sync-deliveries': (request: RunRequest, effects?: Effects) =>
+    runPipeline('sync-deliveries', request, async (open) => ({ postbacks: await sync(open) }), effects),
 };
 export type StageName = keyof typeof stages;

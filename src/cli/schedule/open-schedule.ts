@@ -1,8 +1,10 @@
 import { programFile } from '../../kit/files/package-files.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
-import { UsageError } from '../../kit/errors/errors.ts';
+import { exitCode, UsageError } from '../../kit/errors/errors.ts';
 import { realEffects } from '../../kit/files/effects.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { hasStore, isShared } from '../../postbacks/open-store.ts';
 import { leasedSchedule } from '../compose.ts';
 import type { CommandContext } from '../context.ts';
 import { notedRuns } from './noted-runs.ts';
@@ -38,16 +40,18 @@ export async function openSchedule(
   );
 }
 
+/** Milliseconds that the hand-over to the next writer may take, and that it then has to end. */
+const maxHandOver = { working: 20_000, ending: 5_000 };
+
 async function openOwnSchedule(
   data: DataDirectory,
   settings: Settings,
   { terminal: { logger } }: CommandContext,
   environment: NodeJS.ProcessEnv,
-): Promise<Schedule> {
+): Promise<Schedule & { handOver(): Promise<void> }> {
   const main = programFile('src/cli/main');
-  const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...commandOf(run)], {
-    environment,
-  });
+  const wordsOf = (run: ScheduledRun) => [...process.execArgv, main, ...commandOf(run)];
+  const processes = scheduledProcesses(process.execPath, wordsOf, { environment });
   let isStopping = false;
   const schedule = await startSchedule(
     data,
@@ -61,13 +65,35 @@ async function openOwnSchedule(
       isStopping = true;
       await Promise.all([schedule.stop(), processes.stop()]);
     },
+    async handOver() {
+      // PostgreSQL is every writer's own memory of what was delivered.
+      if (isShared(settings) || !hasStore(data, settings)) return;
+      logger.info('publishing which postbacks were delivered, for the next writer');
+      const last = scheduledProcesses(process.execPath, wordsOf, {
+        environment,
+        endingMilliseconds: maxHandOver.ending,
+      });
+      const overdue = setTimeout(() => void last.stop(), maxHandOver.working);
+      const end = await last.start({
+        pipeline: handOverPipeline,
+        scheduledAt: momentOfMilliseconds(realEffects.now()),
+      });
+      clearTimeout(overdue);
+      if (end !== exitCode.done)
+        logger.warn(
+          'storage does not know which postbacks were delivered since the last run; the next writer sends them again, under the same ids',
+        );
+    },
   };
 }
+
+const handOverPipeline = 'sync-deliveries';
 
 /** The command that a run is. Postbacks, pulls and pictures remember by their own stores what is due. */
 function commandOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
   if (pipeline === 'postbacks') return ['postbacks', 'deliver'];
   if (pipeline === 'pictures') return ['pictures'];
+  if (pipeline === handOverPipeline) return ['run', pipeline];
   if (pipeline === 'pull') return ['sources', 'pull', '--scheduled'];
   const source = sourceOfPull(pipeline);
   if (source !== undefined) return ['sources', 'pull', source];

@@ -21,6 +21,12 @@ interface RunningSchedule {
   stop(): Promise<void>;
 }
 
+/** A schedule that writes to storage. */
+interface WritingSchedule extends RunningSchedule {
+  /** Publishes, once it has stopped and while the lease is held, what the next writer has to know. */
+  handOver(): Promise<void>;
+}
+
 /**
  * A schedule of several on one storage: it is on standby while another writes, and begins once that has released its
  * lease or stopped renewing it. Its processes find its epoch in their environment. Holds `lock` until it ends, on
@@ -31,7 +37,7 @@ export async function openLeasedSchedule(
   settings: Settings & { storage: NonNullable<Settings['storage']> },
   logger: Logger,
   lock: ProcessLock,
-  open: (environment: NodeJS.ProcessEnv) => Promise<RunningSchedule>,
+  open: (environment: NodeJS.ProcessEnv) => Promise<WritingSchedule>,
 ): Promise<RunningSchedule> {
   const effects = realEffects;
   const note = new RoleNote(data.scheduleRoleFile, settings.storage.url, { effects, logger });
@@ -54,7 +60,7 @@ function leasedSchedule(
   sync: StorageSync & { settings: Settings },
   note: RoleNote,
   lock: ProcessLock,
-  open: (environment: NodeJS.ProcessEnv) => Promise<RunningSchedule>,
+  open: (environment: NodeJS.ProcessEnv) => Promise<WritingSchedule>,
 ): RunningSchedule {
   const { data, settings, logger, effects, store } = sync;
   const ending = new AbortController();
@@ -108,6 +114,7 @@ function leasedSchedule(
       const schedule = await open({ [writerEpochVariable]: String(lease.epoch) });
       await aborted(AbortSignal.any([ending.signal, lease.lost]));
       await schedule.stop();
+      if (!lease.lost.aborted) await schedule.handOver();
     } finally {
       await lease.release();
     }

@@ -22,6 +22,8 @@ const stageDescriptions: Record<StageName, string> = {
   ingest: 'Reads landing files into the warehouse: catalog, events, ledger, rejects, roll-up',
   models: 'Computes figures and marts as of the run',
   publish: 'Builds a snapshot, audits it and switches to it',
+  'sync-deliveries':
+    'Hands new postbacks to delivery and reads back which were delivered; with `storage` the next writer sends none of those again',
 };
 
 export function addRunCommands(program: Command, context: CommandContext): void {
