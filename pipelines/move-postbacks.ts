@@ -3,10 +3,13 @@ import { readSettings } from '../src/kit/config/settings.ts';
 import { UsageError } from '../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
-import { postgresAddress } from '../src/postbacks/open-store.ts';
+import { holdsDeliveries, isShared, postgresAddress } from '../src/postbacks/open-store.ts';
 import { postgresDeliveries, type MovedDeliveries } from '../src/postbacks/postgres-deliveries.ts';
 import { acquireDeliveryLock } from '../src/postbacks/store/delivery-lock.ts';
+import { giveUpKnownStore } from '../src/pipeline/deliveries/known-store.ts';
+import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
+import { withWarehouse } from './run-pipeline.ts';
 
 export const moveTargets = ['postgres', 'sqlite'] as const;
 
@@ -30,6 +33,10 @@ export async function movePostbacks(
 ): Promise<MovedDeliveries> {
   const settings = readSettings(data);
   const address = postgresAddress(settings);
+  if (address === undefined && to === 'sqlite' && holdsDeliveries(data)) {
+    const deliveries = await postgresDeliveries.load();
+    return { ...(await deliveries.contentsOfFile(data.deliveriesFile)), from: null, to: data.deliveriesFile };
+  }
   if (address === undefined)
     throw new UsageError(
       `${data.settingsFile} names no PostgreSQL: write its address into postbacks.store first, for moving back, too`,
@@ -51,4 +58,25 @@ export async function movePostbacks(
       lock.release();
     }
   });
+}
+
+/**
+ * Makes the next run fill the store that settings name from the warehouse: the one before is lost. Throws `UsageError`
+ * where settings name the other store, or this machine still has the file.
+ */
+export async function giveUpPostbacks(
+  data: DataDirectory,
+  terminal: Terminal,
+  to: (typeof moveTargets)[number],
+  effects: Effects = realEffects,
+): Promise<void> {
+  const settings = readSettings(data);
+  if (isShared(settings) !== (to === 'postgres'))
+    throw new UsageError(
+      `--to ${to} --lost needs postbacks.store ${to === 'postgres' ? 'in' : 'taken out of'} ${data.settingsFile} first`,
+    );
+  if (to === 'postgres' && holdsDeliveries(data))
+    throw new UsageError(`${data.deliveriesFile} is not lost: leave --lost out, and its deliveries are moved`);
+  const work = ({ connection }: StateDatabase) => giveUpKnownStore(connection);
+  await withWarehouse('postbacks move', data, terminal, work, settings, effects);
 }

@@ -11,6 +11,8 @@ export interface PostgresDeliveries {
   /** The caller holds the writer's lock and the delivery lock. */
   moveToPostgres(move: StoreMove, effects: Effects): Promise<MovedDeliveries>;
   moveToSqlite(move: StoreMove, effects: Effects): Promise<MovedDeliveries>;
+  /** Reads all deliveries of a file of this machine. */
+  contentsOfFile(file: string): Promise<DeliveryContents>;
 }
 
 export interface StoreMove {
@@ -30,7 +32,8 @@ export interface DeliveryContents {
 }
 
 export interface MovedDeliveries extends DeliveryContents {
-  from: string;
+  /** Null where all of them were in `to` already. */
+  from: string | null;
   to: string;
 }
 

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { movePostbacks } from '../../pipelines/move-postbacks.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { readSettings } from '../../src/kit/config/settings.ts';
+import { defaultSettings, readSettings } from '../../src/kit/config/settings.ts';
 import { exitCode } from '../../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
+import { giveUpKnownStore } from '../../src/pipeline/deliveries/known-store.ts';
+import { syncDeliveries } from '../../src/pipeline/deliveries/sync-deliveries.ts';
 import { openStore } from '../../src/postbacks/open-store.ts';
 import { deliverDue } from '../../src/postbacks/pass/deliver-due.ts';
 import { PostgresStore } from '../../src/fleet/postgres-deliveries/postgres-store.ts';
@@ -25,6 +27,8 @@ import {
   siteWith,
   unreachable,
 } from '../support/deliveries.ts';
+import { LogLanding } from '../support/log-landing.ts';
+import { testRun } from '../test-run.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { PostgresServer } from './postgres-server.ts';
 
@@ -136,9 +140,21 @@ it('there and back all is the same, and delivery goes on in either store where i
     sent.postbacks.filter(({ state }) => state === 'delivered').length,
   );
 
+  // Called again there is nothing to do, also once PostgreSQL is taken out of the settings.
+  const again = { code: exitCode.done, stdout: expect.stringContaining('nothing to move: 3000 postbacks') as string };
+  expect(await endOf(data.root, 'postbacks', 'move', '--to', 'sqlite')).toMatchObject(again);
+  await writeFile(data.settingsFile, '{}');
+  expect(await endOf(data.root, 'postbacks', 'move', '--to', 'sqlite')).toMatchObject(again);
+  await writeFile(data.settingsFile, JSON.stringify({ postbacks: { store: address } }));
+
   // Once more there: what it held before is replaced.
   const last = await told();
   await move('postgres');
+  expect(await told()).toEqual(last);
+  expect(await endOf(data.root, 'postbacks', 'move', '--to', 'postgres', '--json')).toMatchObject({
+    code: exitCode.done,
+    stdout: expect.stringMatching(/"postbacks": ?3000,.*"from": ?null/s) as string,
+  });
   expect(await told()).toEqual(last);
 });
 
@@ -173,8 +189,7 @@ it.each(['postgres', 'sqlite'] as const)(
       const isShared = row?.['standing'] === 'in use';
       // On this machine PostgreSQL is refused as long as the file is there.
       expect([failure, to === 'sqlite' && file && isShared]).toEqual([failure, false]);
-      const isMoved = to === 'sqlite' ? file : !file;
-      if (!isMoved) await move(to);
+      await move(to);
       expect(await told(), failure).toEqual(before);
       await move(back);
       expect(await told(), failure).toEqual(before);
@@ -216,3 +231,52 @@ it('mixes no deliveries with others, and says what is missing', async () => {
 });
 
 const inStoreOfPostgres = () => openStore(data, readSettings(data));
+
+describe('a store that settings left without a move', () => {
+  const outbox = (landing: LogLanding) =>
+    landing.query(`INSERT INTO outbox VALUES (1, 'w1', 'c1', 'credit', 'k1', 's', 'u', 7, 0.5,
+      TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z')`);
+  const syncWith = (landing: LogLanding, store?: string) =>
+    syncDeliveries.run(
+      testRun(landing.data, { settings: { ...defaultSettings, postbacks: store === undefined ? {} : { store } } }),
+      landing.state,
+    );
+  const exit2 = (message: RegExp) => ({ exitCode: exitCode.usage, message: expect.stringMatching(message) as string });
+  const handedOver = { handedOver: 1, changed: 0, attempts: 0 };
+
+  it('is refused from PostgreSQL to SQLite, to another PostgreSQL, and from a file that is elsewhere', async () => {
+    await using landing = await LogLanding.create();
+    await outbox(landing);
+    expect(await syncWith(landing, address)).toEqual(handedOver);
+    const toSqlite = /handed to PostgreSQL at .*\/.*: write its address into .*`offerline postbacks move --to sqlite`/;
+    await expect(syncWith(landing)).rejects.toMatchObject(exit2(toSqlite));
+    expect(existsSync(landing.data.deliveriesFile)).toBe(false);
+    // A command that looks makes an empty file, which is in nobody's way.
+    await (await openStore(landing.data, { postbacks: {} })).close();
+    await expect(syncWith(landing)).rejects.toMatchObject(exit2(toSqlite));
+    const other = await server.database();
+    await expect(syncWith(landing, other)).rejects.toMatchObject(exit2(/then name the second and .*--to postgres`/));
+    expect(await syncWith(landing, address)).toEqual({ ...handedOver, handedOver: 0 });
+    await expect(syncWith(landing, other)).rejects.not.toThrow(server.password);
+
+    await giveUpKnownStore(landing.state.connection);
+    expect(await syncWith(landing)).toEqual(handedOver);
+    await rm(landing.data.deliveriesFile);
+    // The store of this machine was lost; another one is filled.
+    expect(await syncWith(landing)).toEqual(handedOver);
+    await rm(landing.data.deliveriesFile);
+    const toPostgres = /handed to SQLite, .*another store, PostgreSQL at .*`offerline postbacks move --to postgres`/;
+    await expect(syncWith(landing, address)).rejects.toMatchObject(exit2(toPostgres));
+  });
+
+  it('is followed where it was moved', async () => {
+    await using landing = await LogLanding.create();
+    await outbox(landing);
+    await syncWith(landing);
+    await writeFile(landing.data.settingsFile, JSON.stringify({ postbacks: { store: address } }));
+    await movePostbacks({ data: landing.data, terminal: silent, to: 'postgres', dryRun: false });
+    expect(await syncWith(landing, address)).toEqual({ ...handedOver, handedOver: 0 });
+    await movePostbacks({ data: landing.data, terminal: silent, to: 'sqlite', dryRun: false });
+    expect(await syncWith(landing)).toEqual({ ...handedOver, handedOver: 0 });
+  });
+});

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Progress } from '../../kit/logging/progress.ts';
@@ -7,6 +8,7 @@ import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { PostgresStore } from '../postgres-deliveries/postgres-store.ts';
 import { assertInUse } from '../postgres-deliveries/session.ts';
 import type { DeliveryContents, MovedDeliveries, StoreMove } from '../../postbacks/postgres-deliveries.ts';
+import { holdsDeliveries } from '../../postbacks/open-store.ts';
 import { DeliveryDatabase } from '../../postbacks/store/delivery-database.ts';
 import { DeliveryQueue } from '../../postbacks/store/delivery-queue.ts';
 import { copyDeliveries } from './copy-deliveries.ts';
@@ -22,8 +24,7 @@ export async function moveToPostgres(
   { data, address, dryRun, progress }: StoreMove,
   effects: Effects,
 ): Promise<MovedDeliveries> {
-  if (!existsSync(data.deliveriesFile))
-    throw new UsageError(`there are no deliveries to move: ${data.deliveriesFile} does not exist`);
+  if (!holdsDeliveries(data)) return deliveriesInPostgres(data, address);
   const database = new DeliveryDatabase(data.deliveriesFile);
   let moved: MovedDeliveries;
   try {
@@ -56,6 +57,20 @@ export async function moveToPostgres(
   return moved;
 }
 
+/** Returns what is in PostgreSQL, moved before. Throws `UsageError` where there is nothing in use. */
+async function deliveriesInPostgres({ deliveriesFile }: DataDirectory, address: string): Promise<MovedDeliveries> {
+  const store = await PostgresStore.open(address, { inUse: false });
+  try {
+    assertInUse(store.standing, store.session.where);
+    const moved = await contentsOf(PostgresAdapter.look(store));
+    if (moved.postbacks === 0)
+      throw new UsageError(`there are no deliveries to move: ${deliveriesFile} has none, nor has ${store.place}`);
+    return { ...moved, from: null, to: store.place };
+  } finally {
+    await store.close();
+  }
+}
+
 /**
  * Returns true where all of it is there already, and only the file was not put aside. Throws `UsageError` where
  * PostgreSQL holds other deliveries, or newer and older ones than these.
@@ -74,22 +89,40 @@ export async function moveToSqlite(
   { data, address, dryRun, progress }: StoreMove,
   effects: Effects,
 ): Promise<MovedDeliveries> {
-  if (existsSync(data.deliveriesFile))
-    throw new UsageError(
-      `${data.deliveriesFile} holds deliveries of its own: put it away if those are not the right ones`,
-    );
   const store = await PostgresStore.open(address, { inUse: false });
   try {
+    if (holdsDeliveries(data)) return await deliveriesInFile(data, store);
     if (store.standing === 'filling') assertInUse(store.standing, store.session.where);
     const source = await PostgresAdapter.take(store);
     if (dryRun) return { ...(await contentsOf(source)), from: source.where, to: data.deliveriesFile };
     if (store.standing === 'in use') await source.freeClaimed();
     const contents = await fillFile(data.movedDeliveriesFile, source, progress, effects);
+    for (const ending of ['-wal', '-shm', ''])
+      await effects.files.remove(data.deliveriesFile + ending, 'moved deliveries: empty file removed');
     await effects.files.rename(data.movedDeliveriesFile, data.deliveriesFile, 'moved deliveries: file put in use');
     await effects.files.syncDirectory(dirname(data.deliveriesFile), 'moved deliveries: folder synced');
     return { ...contents, from: source.where, to: data.deliveriesFile };
   } finally {
     await store.close();
+  }
+}
+
+/** Returns what is in the file, moved before. Throws `UsageError` where PostgreSQL has deliveries in use, too. */
+async function deliveriesInFile({ deliveriesFile }: DataDirectory, store: PostgresStore): Promise<MovedDeliveries> {
+  if (store.standing === 'in use' && (await store.count({})) > 0)
+    throw new UsageError(
+      `${deliveriesFile} holds deliveries of its own, and ${store.place} has others in use: put the file away if those are the right ones`,
+    );
+  return { ...(await contentsOfFile(deliveriesFile)), from: null, to: deliveriesFile };
+}
+
+/** Reads all deliveries of a file. */
+export async function contentsOfFile(file: string): Promise<DeliveryContents> {
+  const database = new DeliveryDatabase(file);
+  try {
+    return await contentsOf(new SqliteAdapter(database));
+  } finally {
+    database.close();
   }
 }
 

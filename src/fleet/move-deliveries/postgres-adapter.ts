@@ -13,7 +13,7 @@ import {
   type TargetAdapter,
 } from './store-adapter.ts';
 
-/** Deliveries in PostgreSQL, while no worker may begin a pass. */
+/** Deliveries in PostgreSQL. */
 export class PostgresAdapter implements TargetAdapter {
   storeId: string;
   readonly #session: PostgresSession;
@@ -23,9 +23,14 @@ export class PostgresAdapter implements TargetAdapter {
     this.storeId = storeId;
   }
 
-  /** Throws `DeliveryBusyError` while a pass goes on. */
+  /** Lets no worker begin a pass. Throws `DeliveryBusyError` while one goes on. */
   static async take(store: PostgresStore): Promise<PostgresAdapter> {
     await keepPassesOut(store);
+    return new PostgresAdapter(store);
+  }
+
+  /** For reading alone; passes may go on. */
+  static look(store: PostgresStore): PostgresAdapter {
     return new PostgresAdapter(store);
   }
 

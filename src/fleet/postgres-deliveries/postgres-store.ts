@@ -14,6 +14,7 @@ import { assertInUse, PostgresSession, type StoreUse } from './session.ts';
 export class PostgresStore implements DeliveryStore {
   readonly storeId: string;
   readonly session: PostgresSession;
+  readonly place: string;
   /** Use of the store as read when it was opened. */
   readonly standing: StoreUse;
   readonly #sync: PostgresSync;
@@ -22,6 +23,7 @@ export class PostgresStore implements DeliveryStore {
   private constructor(session: PostgresSession, storeId: string, standing: StoreUse) {
     this.session = session;
     this.storeId = storeId;
+    this.place = `PostgreSQL at ${session.where}`;
     this.standing = standing;
     this.#sync = new PostgresSync(session);
     this.#list = new PostgresList(session);

@@ -32,7 +32,7 @@ const restore = `
   WHERE postbacks.webhook_id = given.webhook_id`;
 
 /** Exchange of refreshes with the store in PostgreSQL. */
-export class PostgresSync implements Omit<SyncStore, 'storeId'> {
+export class PostgresSync implements Omit<SyncStore, 'storeId' | 'place'> {
   readonly #session: PostgresSession;
 
   constructor(session: PostgresSession) {

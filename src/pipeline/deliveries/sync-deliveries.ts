@@ -13,6 +13,7 @@ import { hasStore, openStore } from '../../postbacks/open-store.ts';
 import type { AttemptRecord, DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';
 import { StoreAwayError } from '../../postbacks/store/delivery-store.ts';
 import type { SyncStore } from '../../postbacks/store/sync-store.ts';
+import { assertSameStore, assertStoreHere, readKnownStore, rereadKnownStore, writeKnownStore } from './known-store.ts';
 import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 
 export interface DeliverySync {
@@ -25,12 +26,6 @@ export interface DeliverySync {
 
 /** Key of the id of the outbox, whose numbers begin at 1 again in a new warehouse. */
 export const warehouseIdKey = 'warehouse_id';
-/** Key of the known delivery store and the last change that was read of it. */
-const storeKey = 'delivery_store';
-interface KnownStore {
-  storeId?: string;
-  upTo?: number;
-}
 const chunkRows = 20_000;
 const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
 
@@ -60,15 +55,18 @@ export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
 
 async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   const { connection } = state;
+  const known = await readKnownStore(connection);
+  assertStoreHere(known, run);
   const store = await run.effects.perform('delivery store: opened', () => openStore(run.data, run.settings));
   try {
-    const known = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
+    assertSameStore(known, store);
     const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
     if (isNew) await restore(run, connection, store);
     const reading = { upTo: known.storeId === store.storeId ? (known.upTo ?? 0) : 0, changed: 0, attempts: 0 };
     await readChanges(state, store, reading);
     const handedOver = await importOutbox(run, state, store, reading);
     await readChanges(state, store, reading);
+    if (known.place !== store.place) await writeKnownStore(connection, store, reading.upTo);
     return { handedOver, changed: reading.changed, attempts: reading.attempts };
   } finally {
     await store.close();
@@ -82,9 +80,7 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
  */
 export async function forgetDeliveries(connection: DuckDBConnection): Promise<void> {
   await deleteMetadata(connection, warehouseIdKey);
-  const { storeId } = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
-  if (storeId !== undefined)
-    await writeMetadata(connection, storeKey, JSON.stringify({ storeId, upTo: 0 } satisfies KnownStore));
+  await rereadKnownStore(connection);
 }
 
 async function quarantineStore({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
@@ -148,12 +144,8 @@ async function importOutbox(run: Run, state: StateDatabase, store: SyncStore, re
     handedOver += added;
     if (changes.before === reading.upTo) reading.upTo = changes.after;
   }
-  if (handedOver > 0) await writeKnown(connection, store, reading.upTo);
+  if (handedOver > 0) await writeKnownStore(connection, store, reading.upTo);
   return handedOver;
-}
-
-function writeKnown(connection: DuckDBConnection, store: SyncStore, upTo: number): Promise<void> {
-  return writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo } satisfies KnownStore));
 }
 
 async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
@@ -172,7 +164,7 @@ async function readChanges(state: StateDatabase, store: SyncStore, reading: Read
     await state.transaction(async () => {
       await storeStates(connection, changes.postbacks);
       await storeAttempts(connection, changes.attempts);
-      await writeKnown(connection, store, changes.upTo);
+      await writeKnownStore(connection, store, changes.upTo);
     }, 'sync of deliveries');
     reading.upTo = changes.upTo;
     reading.changed += changes.postbacks.length;

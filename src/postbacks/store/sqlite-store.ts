@@ -15,7 +15,7 @@ import {
   type DeliveryState,
   type OutboxRow,
 } from './delivery-rows.ts';
-import type { DeliveryChanges, OutboxImport } from './sync-store.ts';
+import { placeOfFiles, type DeliveryChanges, type OutboxImport } from './sync-store.ts';
 import type { DeliveryFilter, StateCounts } from './query-store.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { PassStore } from './queue-store.ts';
@@ -24,6 +24,7 @@ import { SqlitePass } from './sqlite-pass.ts';
 /** The store in a file of this machine. The caller of `beginPass` holds the delivery lock. */
 export class SqliteStore implements DeliveryStore {
   readonly storeId: string;
+  readonly place = placeOfFiles;
   readonly database: DeliveryDatabase;
   readonly #order: ClickOrder;
   readonly #readOffset: StatementSync;

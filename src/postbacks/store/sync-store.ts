@@ -1,9 +1,14 @@
 import type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-rows.ts';
 
+/** Place of a store in a file: each machine has its own, and a new one is filled from the warehouse. */
+export const placeOfFiles = 'SQLite';
+
 /** Exchange with the warehouse: postbacks that its outbox holds come in, states and attempts go out. */
 export interface SyncStore {
   /** Random id of the store: another id means that the store is a new one. */
   readonly storeId: string;
+  /** Names the place without secrets, such as "PostgreSQL at host/database"; `placeOfFiles` for any machine's file. */
+  readonly place: string;
 
   /** Returns the greatest number imported from that warehouse's outbox; 0 when none. */
   importedUpTo(warehouseId: string): Promise<number>;

@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
-import { movePostbacks, moveTargets } from '../../../../pipelines/move-postbacks.ts';
+import { giveUpPostbacks, movePostbacks, moveTargets } from '../../../../pipelines/move-postbacks.ts';
 import { duePostbacks } from '../../../postbacks/due-postbacks.ts';
 import { deliverPostbacks, planTestPostback, sendTestPostback } from '../../../../pipelines/postbacks.ts';
 import { readSettings } from '../../../kit/config/settings.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
-import { openStore } from '../../../postbacks/open-store.ts';
+import { isShared, openStore } from '../../../postbacks/open-store.ts';
 import type { DeliveryFilter } from '../../../postbacks/store/query-store.ts';
 import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
 import type { DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
@@ -13,6 +13,7 @@ import { realEffects } from '../../../kit/files/effects.ts';
 import { momentOption } from '../../../kit/time/moment.ts';
 import { addCommand, printAnswer, existingData, fieldLines, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
 
 interface FilterOptions {
   site?: string;
@@ -43,6 +44,7 @@ function addDeliver(postbacks: Command, context: CommandContext): void {
         data: existingData(),
         terminal: context.terminal,
         command: 'postbacks deliver',
+        stop: stopSignal(context.terminal.logger),
       });
       printAnswer(context, options, summary, textTable([{ ...summary }]));
     });
@@ -165,7 +167,7 @@ function addMove(postbacks: Command, context: CommandContext): void {
     postbacks,
     'move',
     'Moves all deliveries to the other store',
-    'Compares both stores by a digest before it leaves the old one. After an interruption, call it again: it goes on.',
+    'Compares both stores by a digest before it leaves the old one. After an interruption, call it again: it goes on; after the end it says that nothing is left to move.',
   )
     .addOption(
       new Option('--to <store>', 'PostgreSQL as postbacks.store names it, or the file of this machine')
@@ -173,19 +175,33 @@ function addMove(postbacks: Command, context: CommandContext): void {
         .makeOptionMandatory(),
     )
     .option('--dry-run', 'show what would be moved; change nothing')
-    .action(async (options: { to: (typeof moveTargets)[number]; dryRun?: boolean; json?: boolean }) => {
+    .option(
+      '--lost',
+      'the store that is left is lost for good: the next run fills the other one from the warehouse, and sends what was delivered since the last run once more',
+    )
+    .action(async (options: { to: (typeof moveTargets)[number]; dryRun?: boolean; lost?: boolean; json?: boolean }) => {
       const dryRun = options.dryRun ?? false;
       const { to } = options;
+      if (options.lost) {
+        if (dryRun) throw new UsageError('--lost moves nothing that --dry-run could show');
+        await giveUpPostbacks(existingData(), context.terminal, to);
+        return printAnswer(context, options, { lost: true, to }, `the next run fills ${to} from the warehouse`);
+      }
       const moved = await movePostbacks({ data: existingData(), terminal: context.terminal, to, dryRun });
       const what = `${moved.postbacks} postbacks and ${moved.attempts} attempts`;
-      const next = to === 'sqlite' ? '; now take postbacks.store out of offerline.json' : '';
+      const next =
+        to === 'sqlite' && isShared(readSettings(existingData()))
+          ? '; now take postbacks.store out of offerline.json'
+          : '';
       printAnswer(
         context,
         options,
         { ...moved, dry_run: dryRun },
-        dryRun
-          ? `${what} would be moved from ${moved.from} to ${moved.to}`
-          : `${what} were moved from ${moved.from} to ${moved.to}${next}`,
+        moved.from === null
+          ? `nothing to move: ${what} are in ${moved.to} already${next}`
+          : dryRun
+            ? `${what} would be moved from ${moved.from} to ${moved.to}`
+            : `${what} were moved from ${moved.from} to ${moved.to}${next}`,
       );
     });
 }
