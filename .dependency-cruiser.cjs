@@ -75,6 +75,7 @@ const doors = {
   console: ['console', 'access/safe-listener', 'access/users'],
   fleet: [
     'spark/drivers-of-run',
+    'storage/accept-pointer',
     'storage/follow',
     'storage/leased-schedule',
     'storage/writer/run-on-storage',

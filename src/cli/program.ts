@@ -32,6 +32,7 @@ const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
   [['reconcile'], async () => (await import('./commands/analysts/reconcile.ts')).addReconcileCommand],
   [['doctor', 'rebuild'], async () => (await import('./commands/operators/doctor.ts')).addDoctorCommands],
   [['backup', 'restore'], async () => (await import('./commands/operators/backup.ts')).addBackupCommands],
+  [['storage'], async () => (await import('./commands/operators/storage.ts')).addStorageCommands],
   [['inspect'], async () => (await import('./commands/operators/inspect.ts')).addInspectCommand],
   [['schema'], async () => (await import('./commands/operators/schema.ts')).addSchemaCommand],
   [['generate'], async () => (await import('./commands/operators/generate.ts')).addGenerateCommand],

@@ -7,6 +7,7 @@ import { snapshotsWithReaders } from '../../pipeline/snapshot/open-readers.ts';
 import { ObjectStore } from './object-store.ts';
 import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
+import { assertFollowsOnSeen, rememberSeen } from './seen-pointer.ts';
 import { RoleNote } from '../../pipeline/runs/storage-role.ts';
 
 /** Waits between looks, longer after failures: each look may fetch a whole snapshot in vain. */
@@ -56,8 +57,10 @@ export async function followStorage(
     const [newest] = snapshots;
     // A storage where nothing was published yet takes nothing away.
     if (newest === undefined) return;
+    assertFollowsOnSeen(data, store.url, stored);
     await bringSnapshot({ data, effects, store }, newest);
     known = stored;
+    await rememberSeen(data, store.url, stored.pointer, effects);
     const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await snapshotsWithReaders(data))]);
     for (const name of await snapshotNames(data)) if (!stay.has(name)) await removeSnapshot(data, name, effects);
   }

@@ -11,6 +11,10 @@ const pointerSchema = z.object({
   version: z.literal(1),
   /** Another one at each swap, so that no two writers ever write the same pointer: who finds it knows whose it is. */
   swap: z.string(),
+  /** One more at each swap; absent where an earlier version wrote last. */
+  serial: z.int().min(1).optional(),
+  /** Ids of the swaps before, newest first. By them a machine knows that this pointer follows on the one it has seen. */
+  previous: z.array(z.string()).optional(),
   /** Grows with every writer that takes over: a swap by the one before is lost. */
   epoch: z.int().min(0),
   /** The last run that the state knows. */
@@ -25,6 +29,18 @@ const pointerSchema = z.object({
   tracker: z.object({ keys: contentSchema, routes: contentSchema }).optional(),
 });
 export type Pointer = z.output<typeof pointerSchema>;
+
+/** Kept ids of earlier swaps: those of some hours. */
+const maxPrevious = 50;
+
+/** Returns the number and the ancestors of a pointer that takes the place of `before`. */
+export function successionOf(before: Pointer | undefined): Pick<Pointer, 'serial' | 'previous'> {
+  if (before === undefined) return { serial: 1, previous: [] };
+  return {
+    serial: (before.serial ?? 0) + 1,
+    previous: [before.swap, ...(before.previous ?? [])].slice(0, maxPrevious),
+  };
+}
 
 export interface StoredPointer {
   pointer: Pointer;

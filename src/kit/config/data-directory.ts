@@ -155,6 +155,10 @@ export class DataDirectory {
   get storageMemory() {
     return join(this.warehouse, 'storage.json');
   }
+  /** Last pointer of object storage that this machine has seen: an older one is refused. */
+  get seenPointerFile() {
+    return join(this.warehouse, 'storage-seen.json');
+  }
   /** End of the lease by which this machine's schedule writes to storage. */
   get writerLeaseFile() {
     return join(this.warehouse, 'writer-lease.json');

@@ -2,7 +2,7 @@ import { cp, readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
@@ -13,11 +13,12 @@ import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { parseManifest } from '../../../src/pipeline/snapshot/manifest.ts';
 import { readContent } from '../../../src/fleet/storage/contents.ts';
 import { followStorage } from '../../../src/fleet/storage/follow.ts';
-import { readPointer, swapPointer, type Pointer } from '../../../src/fleet/storage/pointer.ts';
+import { readPointer, successionOf, swapPointer, type Pointer } from '../../../src/fleet/storage/pointer.ts';
 import { wallClock } from '../../fault/lives/growing-landing.ts';
 import { publishedTables } from '../../fault/lives/published-tables.ts';
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
 import { offerline } from '../../support/command-line.ts';
+import { command } from '../../support/commands.ts';
 import { FaultyProxy } from '../../s3/store/faulty-proxy.ts';
 import { Moto } from '../../s3/store/moto.ts';
 import { Child } from './child.ts';
@@ -141,13 +142,17 @@ it('a snapshot that storage does not have whole is not served, and the next one 
     snapshot_id: '00000009-20260310T000000Z',
     manifest: { sha256: '0'.repeat(64), bytes: 9 },
   };
-  await swapPointer(machines.store, { pointer, etag }, { ...pointer, swap: 'x', snapshots: [nobodys] });
+  await swapPointer(
+    machines.store,
+    { pointer, etag },
+    { ...pointer, ...successionOf(pointer), swap: 'x', snapshots: [nobodys] },
+  );
   await child.tells('what is here is served on: .*HTTP 404');
   expect(await id()).toBe(second);
   expect(await readdir(follower.published)).toContain(second);
   expect(first).not.toBe(second);
   const found = (await readPointer(machines.store)) as { pointer: Pointer; etag: string };
-  await swapPointer(machines.store, found, { ...pointer, swap: 'y' });
+  await swapPointer(machines.store, found, { ...pointer, ...successionOf(found.pointer), swap: 'y' });
   await child.tells('storage is followed again');
 });
 
@@ -205,7 +210,13 @@ it('leaves a snapshot that somebody holds open, and its own where storage has no
   instance.closeSync();
   // Somebody made the network anew.
   const found = (await readPointer(machines.store)) as { pointer: Pointer; etag: string };
-  await swapPointer(machines.store, found, { ...found.pointer, swap: 'z', snapshots: [], state: null });
+  await swapPointer(machines.store, found, {
+    ...found.pointer,
+    ...successionOf(found.pointer),
+    swap: 'z',
+    snapshots: [],
+    state: null,
+  });
   const looks = proxy.requests.length;
   while (proxy.requests.length < looks + 3) await setTimeout(100);
   expect(await readlink(follower.current)).toBe(last);
@@ -265,4 +276,22 @@ it('says at its start which key cannot be read', async () => {
   const { code, stderr } = await offerline(follower.root, 'serve', '--port', '0');
   expect(code).toBe(exitCode.usage);
   expect(stderr).toContain('storage.secret_access_key: the environment has no NOT_THERE');
+});
+
+it('refuses a bucket that goes back, also after a restart, until the operator accepts it', async () => {
+  const first = await publish(0);
+  const { text } = (await machines.store.readText('current.json')) as { text: string };
+  const second = await publish(1);
+  const before = await served();
+  expect(await before.id()).toBe(second);
+  await moto.put(`network-${seed}/current.json`, text);
+  await before.child.tells('what is here is served on: .* has gone back: run 1 .* seen run 2');
+  before.child.kill('SIGTERM');
+  await before.child.ended;
+  const after = await served();
+  await after.child.tells('has gone back');
+  expect(await after.id()).toBe(second);
+  await command(follower.root, 'storage', 'accept');
+  await after.child.tells('storage is followed again');
+  await vi.waitFor(async () => expect(await after.id()).toBe(first), { timeout: 20_000 });
 });

@@ -10,7 +10,8 @@ import { manifestFile } from '../../../pipeline/snapshot/manifest.ts';
 import type { NamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { contentKey, contentOf } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { swapPointer, type Content, type Pointer } from '../pointer.ts';
+import { successionOf, swapPointer, type Content, type Pointer } from '../pointer.ts';
+import { rememberSeen } from '../seen-pointer.ts';
 import { trackerFilesHere, trackerPrefix } from '../tracker-files.ts';
 import { blocksOf, readBlock } from './database-blocks.ts';
 import { stateAfterSwap, writeSyncState, type StateContents, type SyncState } from './sync-state.ts';
@@ -93,7 +94,7 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
     ...Object.values(memory.known.state.files).map(({ sha256 }) => sha256),
   ]);
   const missing = [...wanted.values()].filter(({ content }) => !known.has(content.sha256));
-  const same = before !== undefined && JSON.stringify(pointer) === JSON.stringify({ ...before, swap: undefined });
+  const same = before !== undefined && JSON.stringify(pointer) === JSON.stringify(withoutSwap(before));
   if (same && missing.length === 0) return memory;
   const started = effects.now();
   await severalAtOnce(missing, ({ key, bytes }) =>
@@ -113,7 +114,12 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
   return after;
 }
 
-export type NextPointer = Omit<Pointer, 'swap'>;
+export type NextPointer = Omit<Pointer, 'swap' | 'serial' | 'previous'>;
+
+/** Returns the part of a pointer that says what is published, in the order in which it is compared. */
+export function withoutSwap({ swap: _swap, serial: _serial, previous: _previous, ...pointer }: Pointer): NextPointer {
+  return pointer;
+}
 
 /** Swaps the pointer, and remembers before and after that it was us, so that a kill in between is no riddle. */
 export async function swap(
@@ -121,12 +127,14 @@ export async function swap(
   next: NextPointer,
   known: SyncState['known'],
 ): Promise<SyncState> {
-  const pointer: Pointer = { ...next, swap: randomUUID() };
+  const before = memory.stored?.pointer;
+  const pointer: Pointer = { ...next, ...successionOf(before), swap: randomUUID() };
   await writeSyncState(data, { ...memory, begun: { pointer, known } }, effects);
   const stored = await effects.perform('storage: pointer swapped', () =>
     swapPointer(store, memory.stored ?? undefined, pointer),
   );
   const after = stateAfterSwap(memory, stored, known);
   await writeSyncState(data, after, effects);
+  await rememberSeen(data, store.url, pointer, effects);
   return after;
 }

@@ -7,6 +7,7 @@ import { deleteMetadata } from '../../../pipeline/warehouse/metadata.ts';
 import { namedFiles } from '../../../pipeline/warehouse/named-files.ts';
 import { LostSwapError, ObjectStore, StorageError } from '../object-store.ts';
 import { readPointer } from '../pointer.ts';
+import { assertFollowsOnSeen, ForkedPointerError } from '../seen-pointer.ts';
 import { publishRun } from './publish-run.ts';
 import { syncFromStorage, takeOver, type StorageSync } from './sync-from-storage.ts';
 import { withoutContents, type SyncState } from './sync-state.ts';
@@ -50,13 +51,8 @@ export const openRunOnStorage: OpenRunOnStorage = async (
         const lost = sweep ? await swept(sync) : new Set<string>();
         if (lost.size > 0) await publishRun({ ...publishing, memory: withoutContents(after, lost) }, names);
       } catch (error) {
-        if (error instanceof LostSwapError) throw await discarded(sync, names.runId, error);
         if (!(error instanceof StorageError)) throw error;
-        throw new StorageError(
-          `run ${names.runId} is done here and is not in storage; the next run publishes it there. ${error.message}`,
-          undefined,
-          { cause: error },
-        );
+        throw await unpublished(sync, names.runId, error);
       }
     },
     [Symbol.dispose]: () => store[Symbol.dispose](),
@@ -80,10 +76,29 @@ async function swept({ store, logger, effects }: StorageSync): Promise<ReadonlyS
   }
 }
 
+/** Returns the error of a run that is not in storage, and discards the run where another writer was faster. */
+async function unpublished(sync: StorageSync, runId: number, error: StorageError): Promise<StorageError> {
+  let reason = error;
+  try {
+    if (error instanceof LostSwapError) return await discarded(sync, runId, error);
+  } catch (cause) {
+    if (!(cause instanceof ForkedPointerError)) throw cause;
+    reason = cause;
+  }
+  return new StorageError(
+    `run ${runId} is done here and is not in storage; the next run publishes it there. ${reason.message}`,
+    undefined,
+    { cause: reason },
+  );
+}
+
 /** Replaces this run at once by what another writer published, so that nobody takes the state here for the truth. */
 async function discarded(sync: StorageSync, runId: number, error: LostSwapError): Promise<LostSwapError> {
   const stored = await readPointer(sync.store);
-  if (stored !== undefined) await takeOver(sync, stored);
+  if (stored !== undefined) {
+    assertFollowsOnSeen(sync.data, sync.store.url, stored);
+    await takeOver(sync, stored);
+  }
   return new LostSwapError(
     `run ${runId} is discarded: ${error.message}. Its landing files are read again by the next run`,
     undefined,

@@ -12,10 +12,11 @@ import { checkNamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { fetchFile } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { lostPointer, proveConditionalWrites, readPointer, type Pointer, type StoredPointer } from '../pointer.ts';
+import { assertFollowsOnSeen, rememberSeen } from '../seen-pointer.ts';
 import { bringSnapshot, removeSnapshot } from '../snapshots.ts';
 import { bringTrackerFiles } from '../tracker-files.ts';
 import { fetchBlocks } from './database-blocks.ts';
-import { swap, type NextPointer } from './publish-run.ts';
+import { swap, withoutSwap, type NextPointer } from './publish-run.ts';
 import {
   stateAfterSwap,
   readStateContents,
@@ -41,7 +42,10 @@ export interface StorageSync {
 export async function syncFromStorage(sync: StorageSync): Promise<SyncState> {
   const stored = await readPointer(sync.store);
   if (stored === undefined) return firstState(sync);
-  return (await stateIfSame(sync, stored)) ?? takeOver(sync, stored);
+  const same = await stateIfSame(sync, stored);
+  if (same !== undefined) return same;
+  assertFollowsOnSeen(sync.data, sync.store.url, stored);
+  return takeOver(sync, stored);
 }
 
 /** Throws `UsageError` where a state is here that never came to storage: it is the only one of its kind. */
@@ -102,7 +106,7 @@ export async function takeEpoch(sync: StorageSync, assertHeld: () => Promise<voi
   // epoch that one takes who has lost the lease would shut out the processes of the one that has it.
   await assertHeld();
   const nothing: NextPointer = { version: 1, epoch: 0, run_id: 0, snapshots: [], state: null };
-  const before = memory.stored?.pointer ?? nothing;
+  const before = memory.stored === null ? nothing : withoutSwap(memory.stored.pointer);
   const next = { ...before, epoch: before.epoch + 1 };
   await swap({ data, effects, store, memory }, next, memory.known);
   return next.epoch;
@@ -118,10 +122,17 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
   const { pointer } = stored;
   const before = readSyncState(data, store.url);
   assertMayGiveWay(sync, before);
-  logger.info(
-    { run: pointer.run_id, storage: store.url },
-    'another machine has written since: its state is brought here',
-  );
+  const here = before?.stored?.pointer.run_id ?? 0;
+  if (here > pointer.run_id)
+    logger.warn(
+      { run: pointer.run_id, storage: store.url },
+      `storage has run ${pointer.run_id} where this machine had run ${here}: its state is brought here, landing files are read again`,
+    );
+  else
+    logger.info(
+      { run: pointer.run_id, storage: store.url },
+      'another machine has written since: its state is brought here',
+    );
   const nothing: StateContents = { blocks: [], files: {} };
   const state = pointer.state === null ? nothing : await readStateContents(store, pointer.state);
   await effects.files.makeDirectory(data.scratch);
@@ -148,6 +159,7 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
   await takeOverSnapshots(sync, { before: before?.stored?.pointer, pointer, stateFiles: state.files });
   const memory: SyncState = { url: store.url, stored, known: { state, digests: [] }, brought: true };
   await writeSyncState(data, memory, effects);
+  await rememberSeen(data, store.url, pointer, effects);
   return memory;
 }
 
