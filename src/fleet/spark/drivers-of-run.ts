@@ -18,7 +18,7 @@ export function openSparkEngine(run: Run, connection: DuckDBConnection, settings
  */
 export function driversOfRun(
   { data, runId, stop, logger }: Pick<Run, 'data' | 'runId' | 'stop' | 'logger'>,
-  { master, connect, python, resources, time_limit_s }: SparkSettings,
+  { master, connect, python, resources, time_limit_s, executor_wait_s }: SparkSettings,
 ): SparkDrivers {
   let started: Promise<SparkDriver> | undefined;
   return {
@@ -35,6 +35,8 @@ export function driversOfRun(
         name: `offerline ${basename(data.root)} run ${runId}`,
         log: data.sparkLog,
         timeLimitSeconds: time_limit_s,
+        executorWaitSeconds: executor_wait_s,
+        warn: (message) => logger.warn({ spark: master ?? connect }, message),
         stop,
       }));
     },

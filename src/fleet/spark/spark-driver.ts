@@ -5,31 +5,9 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { packageFile } from '../../kit/files/package-files.ts';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
-
-/** Settings of how Spark is reached and what it may use. */
-export interface SparkAddress {
-  /** The Python that has `pyspark`. */
-  python: string;
-  /** `spark://host:port`, or another of Spark's masters. */
-  master?: string | undefined;
-  /** `sc://host:port` of a Spark Connect server. */
-  connect?: string | undefined;
-  executorMemory?: string | undefined;
-  executorCores?: number | undefined;
-  /** Number for all executors together. */
-  cores?: number | undefined;
-  driverMemory?: string | undefined;
-}
-
-export interface SparkWork extends SparkAddress {
-  /** Name on the cluster's own pages. */
-  name: string;
-  /** The file that Spark's own words go to; the one before is kept beside it. */
-  log: string;
-  /** Limit of the driver's whole life. */
-  timeLimitSeconds: number;
-  stop?: AbortSignal | undefined;
-}
+import { ExecutorWait } from './executor-wait.ts';
+import { explainedError } from './explained-error.ts';
+import type { SparkWork } from './spark-work.ts';
 
 /** Files that queries may name. `columns`: SQL, beside the files' own columns also `_metadata`. */
 export interface ViewOfFiles {
@@ -49,7 +27,15 @@ export interface WrittenQuery {
   options?: Record<string, string>;
 }
 
-type Answer = { id?: number; ready?: true; version?: string; progress?: number; done?: true; error?: string };
+interface Answer {
+  id?: number;
+  ready?: true;
+  version?: string;
+  progress?: number;
+  executors?: number;
+  done?: true;
+  error?: string;
+}
 
 interface Waiting {
   resolve: (answer: Answer) => void;
@@ -89,6 +75,7 @@ export class SparkDriver implements AsyncDisposable {
   readonly #waiting = new Map<number, Waiting>();
   readonly #timer: NodeJS.Timeout;
   readonly #work: SparkWork;
+  readonly #executors: ExecutorWait;
   #ended: Error | undefined;
   #lastId = 0;
 
@@ -106,6 +93,7 @@ export class SparkDriver implements AsyncDisposable {
 
   private constructor(work: SparkWork) {
     this.#work = work;
+    this.#executors = new ExecutorWait(work);
     this.#log = work.log;
     mkdirSync(dirname(work.log), { recursive: true });
     if (existsSync(work.log)) renameSync(work.log, `${work.log}.before`);
@@ -200,17 +188,29 @@ export class SparkDriver implements AsyncDisposable {
     const id = answer.id ?? 0;
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
+    if (answer.executors !== undefined) {
+      const tooLong = this.#executors.heard(answer.executors);
+      if (tooLong !== undefined)
+        this.#kill(new OfferlineError(`${tooLong}; its log is ${this.#log}. ${nothingIsLost}`));
+      return;
+    }
     if (answer.progress !== undefined) {
       waiting.onProgress(answer.progress);
       return;
     }
     this.#waiting.delete(id);
     if (answer.error === undefined) waiting.resolve(answer);
-    else waiting.reject(new OfferlineError(`Spark: ${answer.error}; its log is ${this.#log}. ${nothingIsLost}`));
+    else
+      waiting.reject(
+        new OfferlineError(
+          `Spark: ${explainedError(answer.error, this.#work)}; its log is ${this.#log}. ${nothingIsLost}`,
+        ),
+      );
   }
 
   async #carryOut(command: object, onProgress?: (share: number) => void): Promise<void> {
     const id = ++this.#lastId;
+    this.#executors.begin();
     await this.#answer(id, JSON.stringify({ ...command, id }), onProgress);
   }
 

@@ -53,6 +53,10 @@ const sparkEngine = z
         unit: 's',
         description: 'A run that Spark takes longer over fails, and the next one begins its files anew',
       }),
+    executor_wait_s: z.int().min(1).max(1_000_000).default(600).meta({
+      unit: 's',
+      description: 'A run for which the cluster has no executor for longer fails; it warns after a minute',
+    }),
   })
   .refine(({ master, connect }) => (master === undefined) !== (connect === undefined), {
     error: 'needs one of master and connect',

@@ -2,7 +2,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SparkDriver, type SparkWork } from '../../../src/fleet/spark/spark-driver.ts';
+import { SparkDriver } from '../../../src/fleet/spark/spark-driver.ts';
+import type { SparkWork } from '../../../src/fleet/spark/spark-work.ts';
 
 /** Answers as Spark's driver does: by what the query says. */
 const program = `
@@ -12,6 +13,17 @@ process.stderr.write('Spark speaks\\n');
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, master, query } = JSON.parse(line);
   if (master === 'spark://nobody:1') answer({ error: 'nobody listens' });
+  else if (master === 'java') {
+    process.stderr.write('/spark/bin/spark-class: line 71: exec: java: not found\\n');
+    answer({ error: '[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.' });
+  } else if (master === 'old java') answer({ error: '[JAVA_GATEWAY_EXITED] Java gateway process exited' });
+  else if (query === 'stopped') {
+    process.stderr.write('ERROR StandaloneSchedulerBackend: All masters are unresponsive! Giving up.\\n');
+    answer({ id, error: 'Cannot call methods on a stopped SparkContext.' });
+  } else if (query === 'waits') {
+    for (const executors of [0, 0, 0, 1, 0, 0, 0]) answer({ id, executors });
+    answer({ id, done: true });
+  } else if (query === 'gets none') for (let asked = 0; asked < 30; asked++) answer({ id, executors: 0 });
   else if (master !== undefined) answer({ ready: true, version: '4' });
   else if (query === 'wrong') answer({ id, error: 'java.io.IOException: No space left on device' });
   else if (query === 'die') process.exit(3);
@@ -25,15 +37,26 @@ for await (const line of createInterface({ input: process.stdin })) {
 describe('the driver of Spark', () => {
   let folder: string;
   let work: SparkWork;
+  let warned: string[];
+  const warn = (message: string) => void warned.push(message);
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'offerline-driver-'));
+    warned = [];
     const python = join(folder, 'python');
     await writeFile(join(folder, 'program.mjs'), program);
     await writeFile(python, `#!/bin/sh\nexec '${process.execPath}' '${folder}/program.mjs'\n`);
     await chmod(python, 0o755);
     const log = join(folder, 'warehouse', 'driver.log');
-    work = { python, master: 'spark://somebody:1', name: 'test', log, timeLimitSeconds: 60 };
+    work = {
+      python,
+      master: 'spark://somebody:1',
+      name: 'test',
+      log,
+      timeLimitSeconds: 60,
+      executorWaitSeconds: 600,
+      warn,
+    };
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -61,6 +84,38 @@ describe('the driver of Spark', () => {
     const missing = { ...work, python: join(folder, 'none') };
     await expect(SparkDriver.start(missing)).rejects.toThrow('engine.python in offerline.json');
     await expect(SparkDriver.start({ ...work, master: 'spark://nobody:1' })).rejects.toThrow('Spark: nobody listens');
+  });
+
+  it('names cause and cure where Spark names neither: no Java, one that ends, a master that nobody reaches', async () => {
+    const errorOf = (master: string) =>
+      SparkDriver.start({ ...work, master, driverMemory: '9g' }).then(
+        () => 'it started',
+        ({ message }: Error) => message,
+      );
+    expect(await errorOf('java')).toMatch(
+      /there is no Java: install Java 17 or newer .*JAVA_HOME.*JAVA_GATEWAY_EXITED/,
+    );
+    expect(await errorOf('old java')).toMatch(/Java has ended before it was ready: .*driver_memory \(9g\)/);
+    await using driver = await SparkDriver.start(work);
+    await expect(driver.write({ query: 'stopped', folder: '/out' })).rejects.toThrow(
+      'no master answers at spark://somebody:1: start it there, or correct engine.master in offerline.json',
+    );
+  });
+
+  it('says after a minute that no executor has come, and fails once that was too long', async () => {
+    let time = 0;
+    // Half a minute passes between two counts.
+    const slow = { ...work, executorMemory: '64g', now: () => (time += 30_000) };
+    await using driver = await SparkDriver.start(slow);
+    await driver.write({ query: 'waits', folder: '/out' });
+    const wanted = 'no worker of the cluster has room for one with engine.resources.executor_memory 64g';
+    expect(warned).toEqual(
+      Array.from({ length: 2 }, () => expect.stringMatching(`no executor for a minute, .* 600 s: ${wanted}`) as string),
+    );
+    await expect(driver.write({ query: 'gets none', folder: '/out' })).rejects.toThrow(
+      `Spark has had no executor for the 600 s that engine.executor_wait_s in offerline.json allows: ${wanted}`,
+    );
+    expect(warned).toHaveLength(3);
   });
 
   it('a driver that ends by itself fails what waits for it, and all that comes after', async () => {

@@ -32,6 +32,8 @@ export class SharedDriver implements AsyncDisposable {
       name: 'offerline tests',
       log: join(folder, 'driver.log'),
       timeLimitSeconds: 3600,
+      executorWaitSeconds: 600,
+      warn: () => undefined,
     });
     vi.unstubAllEnvs();
     return new SharedDriver(driver, folder);

@@ -3,7 +3,8 @@
 The first line says how Spark is reached; each one after it is a command:
   {"id": 1, "view": "name", "format": "text", "paths": […], "options": {…}, "columns": […]}   names files for queries
   {"id": 2, "write": "folder", "query": "SELECT …", "partition_by": […], "options": {…}}      writes Parquet
-Answers: {"ready": true, "version": "…"}; {"id": 2, "progress": 0.5}; {"id": 2, "done": true}; {"id": 2, "error": "…"}.
+Answers: {"ready": true, "version": "…"}; {"id": 2, "progress": 0.5}; {"id": 2, "executors": 0}; {"id": 2, "done": true};
+{"id": 2, "error": "…"}.
 Spark's own output goes to standard error. Ends, and all of its work on the cluster with it, when standard
 input does: so the program that started it may end in any way. It holds no logic of its own: the queries come ready.
 """
@@ -86,12 +87,19 @@ def share_done(session):
     return done / tasks if tasks else None
 
 
+def count_executors(session):
+    """Number of processes that tasks may run in. Spark lists the driver, too, which is one of them on a local master."""
+    listed = len(session.sparkContext._jsc.sc().statusTracker().getExecutorInfos())
+    return listed if session.sparkContext.master.startswith("local") else listed - 1
+
+
 def tell_progress(session, command, finished):
     while not finished.wait(POLL_SECONDS):
         try:
-            share = share_done(session)
+            share, executors = share_done(session), count_executors(session)
         except Exception:
             return
+        answer(id=command["id"], executors=executors)
         if share is not None:
             answer(id=command["id"], progress=share)
 
