@@ -17,6 +17,7 @@ import { isInterruption, untilInterrupted } from '../src/kit/duckdb/interruption
 import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
 import { copyRecentRuns } from '../src/pipeline/runs/recent-runs.ts';
 import { forgetRefusedRuns, noteRefusedRun } from '../src/pipeline/runs/refused-runs.ts';
+import { claimLanding } from '../src/pipeline/runs/landing-claim.ts';
 import { runOnStorage } from '../src/pipeline/runs/run-on-storage.ts';
 import { RunLedger, type StageRows } from '../src/pipeline/runs/run-ledger.ts';
 
@@ -104,6 +105,7 @@ export async function withWarehouse<Result>(
   effects: Effects = realEffects,
 ): Promise<Result> {
   return withWriterLock(command, { data, settings, logger, effects }, async (opening) => {
+    await claimLanding(data, settings.storage?.url);
     using storage = await runOnStorage(settings, opening);
     const state = await openWarehouse(opening);
     let result: Result;

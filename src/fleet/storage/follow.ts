@@ -4,6 +4,8 @@ import type { Logger } from '../../kit/logging/log.ts';
 import { backoffWait } from '../../kit/time/backoff.ts';
 import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { snapshotsWithReaders } from '../../pipeline/snapshot/open-readers.ts';
+import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
+import { ConfigurationComparison } from './configuration.ts';
 import { ObjectStore } from './object-store.ts';
 import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
@@ -30,6 +32,8 @@ export async function followStorage(
   const store = await ObjectStore.open(settings);
   const ending = new AbortController();
   const note = new RoleNote(data.followingRoleFile, store.url, { effects, logger });
+  // All else of a writer's configuration says nothing to a service.
+  const comparison = new ConfigurationComparison(data, ['sites.json']);
   let known: StoredPointer | undefined;
   let complaint: string | undefined;
   let failures = 0;
@@ -40,6 +44,11 @@ export async function followStorage(
       // Nothing was published yet, or what was is gone.
       if (stored === undefined && (await currentName(data)) !== undefined) throw lostPointer(store);
       if (stored !== undefined && stored !== known) await bring(stored);
+      if (stored !== undefined) {
+        const { configuration, run_id } = stored.pointer;
+        const files = await comparison.differing(configuration);
+        await noteConfiguration({ data, effects, logger }, { url: store.url, files, run_id });
+      }
       if (complaint !== undefined) logger.info({ storage: store.url }, 'storage is followed again');
       complaint = undefined;
       failures = 0;

@@ -5,10 +5,12 @@ import { WarehouseBusyError } from '../../kit/errors/errors.ts';
 import { realEffects } from '../../kit/files/effects.ts';
 import type { ProcessLock } from '../../kit/files/process-lock.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
 import { leaseTimes, writerEpochVariable } from '../../pipeline/runs/held-lease.ts';
 import { forgetRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
 import { RoleNote, type ReportedRole } from '../../pipeline/runs/storage-role.ts';
 import { withWriterLock } from '../../pipeline/runs/writer-lock.ts';
+import { ConfigurationComparison } from './configuration.ts';
 import { WriterLease } from './lease.ts';
 import { ObjectStore } from './object-store.ts';
 import { readPointer, type StoredPointer } from './pointer.ts';
@@ -67,6 +69,7 @@ function leasedSchedule(
   const epochTaken = (assertHeld: () => Promise<void>) =>
     withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(sync, assertHeld));
 
+  const comparison = new ConfigurationComparison(data);
   let known: StoredPointer | undefined;
   let complaint: string | undefined;
   /**
@@ -84,6 +87,11 @@ function leasedSchedule(
       }
       known = stored;
       complaint = undefined;
+      if (stored !== undefined) {
+        const { configuration, run_id } = stored.pointer;
+        const files = await comparison.differing(configuration);
+        await noteConfiguration(sync, { url: store.url, files, run_id });
+      }
       // The state here is the writer's now, so refused runs of this machine no longer matter.
       await forgetRefusedRuns({ data, effects, logger });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { configurationSchema } from './configuration.ts';
 import { LostSwapError, ObjectStore, StorageError } from './object-store.ts';
 
 /** Object in storage, by its content. */
@@ -27,6 +28,8 @@ const pointerSchema = z.object({
   state: contentSchema.nullable(),
   /** What a tracker on another machine needs: the keys of click ids, and where the newest snapshot's links lead. */
   tracker: z.object({ keys: contentSchema, routes: contentSchema }).optional(),
+  /** Of the machine that published; absent where an earlier version did. */
+  configuration: configurationSchema.optional(),
 });
 export type Pointer = z.output<typeof pointerSchema>;
 

@@ -159,6 +159,14 @@ export class DataDirectory {
   get seenPointerFile() {
     return join(this.warehouse, 'storage-seen.json');
   }
+  /** Configuration files that differ from those of the machine that published last. */
+  get configurationNoteFile() {
+    return join(this.warehouse, 'configuration-differs.json');
+  }
+  /** Storage that runs over the landing folder publish to, of whichever machine that shares the folder. */
+  get landingClaimFile() {
+    return join(this.landing, '.offerline-storage.json');
+  }
   /** End of the lease by which this machine's schedule writes to storage. */
   get writerLeaseFile() {
     return join(this.warehouse, 'writer-lease.json');

@@ -1,6 +1,7 @@
 import { counted } from '../../kit/text/counted.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { rejectCure } from '../inspect/reject-cure.ts';
+import { configurationAdvice } from '../runs/configuration-note.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { describeSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleAdvice, scheduleTrouble } from '../doctor/examine-schedule.ts';
@@ -33,6 +34,7 @@ export function adviseActions(report: StatusReport, stale: readonly string[], al
     ...clockActions(report),
     ...runActions(report),
     ...scheduleActions(report),
+    ...configurationActions(report),
     ...landingActions(report),
     ...fileActions(report),
     ...sourceActions(report),
@@ -102,6 +104,12 @@ const againCommands: Record<string, string> = {
 function scheduleActions({ schedule }: StatusReport): AdvisedAction[] {
   const what = scheduleTrouble(schedule);
   return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }];
+}
+
+function configurationActions({ configuration }: StatusReport): AdvisedAction[] {
+  return configuration === null
+    ? []
+    : [{ what: `${configuration}; ${configurationAdvice}`, command: doctor, ...alarm }];
 }
 
 function landingActions({ landing: { trouble, ignored, ignored_files } }: StatusReport): AdvisedAction[] {

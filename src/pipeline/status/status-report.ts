@@ -9,6 +9,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { describeUnreadableNote } from '../../kit/files/note-file.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../../postbacks/open-store.ts';
 import { readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
+import { configurationTrouble } from '../runs/configuration-note.ts';
 import { readWarehouseHolder } from '../runs/lock.ts';
 import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../../kit/sites/sites.ts';
@@ -40,6 +41,8 @@ export interface StatusReport extends PublishedStatus {
   waiting_postbacks: { site_key: string; due: number; waits_for: string }[];
   /** Sites with failed and waiting postbacks that have accepted none since, the longest silent first. */
   silent_sites: SilentSite[];
+  /** Configuration files that differ from those of the machine that published last, as a sentence; null without any. */
+  configuration: string | null;
   last_failure: LastFailure | null;
   /** Runs since the last good one that failed and that no ledger has as failed. */
   refused_runs: RefusedRuns | null;
@@ -82,6 +85,8 @@ export async function readStatusReport(
     running: readWarehouseHolder(data) ?? null,
     schedule: readSchedule(data, settings, realLeaseClocks, (note) => notes.push(describeUnreadableNote(note))),
     ...nothingPublished,
+    configuration:
+      configurationTrouble(data, settings.storage?.url, (note) => notes.push(describeUnreadableNote(note))) ?? null,
     postbacks: null,
     waiting_postbacks: [],
     silent_sites: [],

@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { packageVersion } from '../../kit/files/package-files.ts';
+import { configurationAdvice } from '../runs/configuration-note.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { allowedSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleTrouble } from '../doctor/examine-schedule.ts';
@@ -56,6 +57,7 @@ function alarms(report: StatusReport, allowed: number): string[] {
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` shows more`]),
     ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
     ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
+    ...(report.configuration === null ? [] : [`${report.configuration}: ${configurationAdvice}`]),
     ...(landing.trouble === null ? [] : [landing.trouble]),
     ...sources
       .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)

@@ -300,6 +300,7 @@ const well: StatusReport = {
   running: null,
   postbacks: { pending: 3, dead: 0 },
   waiting_postbacks: [],
+  configuration: null,
   silent_sites: [],
   last_failure: null,
   refused_runs: null,

@@ -19,6 +19,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
       'Exits 1 where something is older than `freshness` allows or dated after the clock;',
       'where a run failed, was refused or was killed, or is not in object storage, and none has been good since;',
       'where the schedule, or the service that follows, cannot use object storage;',
+      'where sites, sources, rates or mappings differ from those of the machine that published last;',
       'where the last pull of a source failed or was killed, or the last pass over pictures was killed;',
       'where a site takes no postbacks; where the landing folder is gone or emptied;',
       'and where a snapshot, `sites.json` or `sources.json` cannot be read. `to_do` in `--json` marks these as `alarm`.',

@@ -7,8 +7,10 @@ import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
 import { currentManifest } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { manifestFile } from '../../../pipeline/snapshot/manifest.ts';
+import { noteConfiguration } from '../../../pipeline/runs/configuration-note.ts';
 import type { NamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { contentKey, contentOf } from '../contents.ts';
+import { digestConfiguration } from '../configuration.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { successionOf, swapPointer, type Content, type Pointer } from '../pointer.ts';
 import { rememberSeen } from '../seen-pointer.ts';
@@ -87,6 +89,7 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
     snapshots: snapshots.slice(0, snapshotsKept),
     state: contentOf(stateText),
     ...(tracker && { tracker: { keys: tracker.keys.content, routes: tracker.routes.content } }),
+    configuration: await digestConfiguration(data, before?.configuration?.salt),
   };
   const known = new Set([
     ...memory.known.digests,
@@ -102,6 +105,7 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
   );
   // What the snapshots of the pointer name stays in storage, so it need not be known for longer.
   const after = await swap(publishing, pointer, { state, digests: [...wanted.keys()] });
+  await noteConfiguration(publishing, { url: store.url, files: [], run_id: names.runId });
   logger.info(
     {
       run: names.runId,

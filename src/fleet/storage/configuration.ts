@@ -1,0 +1,111 @@
+import { createHash, randomBytes, scrypt } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readTextFile } from '../../kit/config/regular-file.ts';
+import { readSettings } from '../../kit/config/settings.ts';
+import { readSites } from '../../kit/sites/sites.ts';
+
+/** Digests of what decides figures and rewards, by file. */
+export const configurationSchema = z.object({ salt: z.string(), files: z.record(z.string(), z.string()) });
+export type ConfigurationDigest = z.output<typeof configurationSchema>;
+
+/** Content of each file as all machines of a network should have it; undefined where it is missing. */
+const contents: Record<string, (data: DataDirectory) => unknown> = {
+  'sites.json': ({ sitesFile }) => readSites(sitesFile).sites,
+  'sources.json': ({ sourcesFile }) => withoutReferences(JSON.parse(readTextFile(sourcesFile))),
+  // All else is of the machine: addresses, ports, plans, engines.
+  'offerline.json': (data) => {
+    const { sources, logs, files, rates, retention } = readSettings(data);
+    return withoutReferences({ sources, logs, files, rates, retention });
+  },
+};
+export const comparedFiles = Object.keys(contents);
+
+const derive = promisify<string, string, number, Buffer>(scrypt);
+const digestBytes = 24;
+
+/**
+ * Digests the files of this machine. `sites.json` has secrets, and others may read the digest: scrypt with a random salt
+ * makes each guess of a secret as dear as one of a password. With the same salt equal files have equal digests.
+ */
+export async function digestConfiguration(
+  data: DataDirectory,
+  salt: string = randomBytes(16).toString('base64url'),
+  names: readonly string[] = comparedFiles,
+): Promise<ConfigurationDigest> {
+  const digests = names.map(async (name) => {
+    const text = canonicalText(data, name);
+    return [name, (await derive(text, `${salt} ${name}`, digestBytes)).toString('base64url')] as const;
+  });
+  return { salt, files: Object.fromEntries(await Promise.all(digests)) };
+}
+
+/** Compares this machine's files with a digest; computes only where a file has changed since the last call. */
+export class ConfigurationComparison {
+  readonly #data: DataDirectory;
+  readonly #names: readonly string[];
+  #key: string | undefined;
+  #differing: string[] = [];
+
+  constructor(data: DataDirectory, names: readonly string[] = comparedFiles) {
+    this.#data = data;
+    this.#names = names;
+  }
+
+  /** Returns the names of files that differ; none where an earlier version published without digests. */
+  async differing(published: ConfigurationDigest | undefined): Promise<string[]> {
+    if (published === undefined) return [];
+    const key = JSON.stringify([published, this.#names.map((name) => versionOf(this.#data, name))]);
+    if (key === this.#key) return this.#differing;
+    const { files } = await digestConfiguration(this.#data, published.salt, this.#names);
+    this.#differing = this.#names.filter((name) => published.files[name] !== files[name]);
+    this.#key = key;
+    return this.#differing;
+  }
+}
+
+function pathOf(data: DataDirectory, name: string): string {
+  if (name === 'sites.json') return data.sitesFile;
+  return name === 'sources.json' ? data.sourcesFile : data.settingsFile;
+}
+
+function versionOf(data: DataDirectory, name: string): string | null {
+  const about = statSync(pathOf(data, name), { bigint: true, throwIfNoEntry: false });
+  return about === undefined ? null : `${about.ino} ${about.mtimeNs} ${about.size}`;
+}
+
+/** A file that cannot be used has the digest of its bytes: its own error is reported elsewhere. */
+function canonicalText(data: DataDirectory, name: string): string {
+  try {
+    return JSON.stringify(sorted(contents[name]?.(data)));
+  } catch {
+    try {
+      return createHash('sha256')
+        .update(readTextFile(pathOf(data, name)))
+        .digest('hex');
+    } catch {
+      return '';
+    }
+  }
+}
+
+/** Where a secret is kept is each machine's own business. */
+function withoutReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutReferences);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  const isReference = entries.length === 1 && ['env', 'file'].includes(entries[0]?.[0] ?? '');
+  return isReference ? 'secret' : Object.fromEntries(entries.map(([key, each]) => [key, withoutReferences(each)]));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => [key, sorted(each)]),
+  );
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { exitCode } from '../../../src/kit/errors/errors.ts';
+import { claimLanding } from '../../../src/pipeline/runs/landing-claim.ts';
+import { temporaryData } from '../../support/published-snapshot.ts';
+
+let one: DataDirectory;
+let other: DataDirectory;
+
+/** Two machines that share a landing folder. */
+beforeEach(async () => {
+  [one, other] = (await Promise.all(
+    [1, 2].map(async () => {
+      const { data, remove } = await temporaryData();
+      onTestFinished(remove);
+      await mkdir(data.warehouse, { recursive: true });
+      return data;
+    }),
+  )) as [DataDirectory, DataDirectory];
+  await mkdir(one.landing);
+  await symlink(one.landing, other.landing);
+});
+
+/** What a machine remembers that has published there. */
+const publishedTo = ({ storageMemory }: DataDirectory, url: string) =>
+  writeFile(storageMemory, JSON.stringify({ url }));
+const marked = async () => JSON.parse(await readFile(one.landingClaimFile, 'utf8')) as unknown;
+const refused = (what: RegExp) => ({ exitCode: exitCode.usage, message: expect.stringMatching(what) as string });
+
+it('machines of one storage share it, one of another storage or of none is refused', async () => {
+  await claimLanding(one, 's3://bucket/one');
+  expect(await marked()).toMatchObject({ storage: 's3://bucket/one' });
+  await claimLanding(other, 's3://bucket/one/');
+  await expect(claimLanding(other, 's3://bucket/two')).rejects.toMatchObject(
+    refused(/publish to s3:\/\/bucket\/one, and .* names s3:\/\/bucket\/two: .*remove .*\.offerline-storage\.json/),
+  );
+  await expect(claimLanding(other, undefined)).rejects.toMatchObject(refused(/names no storage/));
+});
+
+it('a machine that moves on takes the mark along, and the one that it left behind is refused', async () => {
+  await claimLanding(one, 's3://bucket/wrong');
+  await claimLanding(one, 's3://bucket/one');
+  await publishedTo(other, 's3://bucket/one');
+  await claimLanding(one, 's3://bucket/two');
+  await publishedTo(one, 's3://bucket/two');
+  await expect(claimLanding(other, 's3://bucket/one')).rejects.toMatchObject(refused(/publish to s3:\/\/bucket\/two/));
+  await claimLanding(other, 's3://bucket/two');
+  await publishedTo(other, 's3://bucket/two');
+  await claimLanding(other, undefined);
+  expect(existsSync(one.landingClaimFile)).toBe(false);
+});
+
+it('without storage, or without a landing folder, nothing is written', async () => {
+  await claimLanding(one, undefined);
+  expect(existsSync(one.landingClaimFile)).toBe(false);
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  await claimLanding(data, 's3://bucket/one');
+  expect(existsSync(data.landing)).toBe(false);
+});
