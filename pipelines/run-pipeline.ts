@@ -24,7 +24,7 @@ import { RunLedger, type StageRows } from '../src/pipeline/runs/run-ledger.ts';
 export interface RunRequest {
   data: DataDirectory;
   terminal: Terminal;
-  /** `T`; by default the clock at the start of the run. */
+  /** `T`; by default the clock once the run holds the warehouse. */
   asOf?: Moment | undefined;
   /** Allows an as-of older than that of the published snapshot. */
   allowOlder?: boolean | undefined;
@@ -64,18 +64,20 @@ export async function runPipeline<Result extends object>(
   const settings = readSettings(data);
   const sites = readSites(data.sitesFile);
   for (const warning of sites.warnings) terminal.logger.warn(warning);
-  const clock = readRunClock(effects, request.asOf);
-  if (!request.allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
+  if (request.asOf !== undefined && !request.allowFuture)
+    assertNotAhead(request.asOf, momentOfMilliseconds(effects.now()));
   await effects.files.makeDirectory(data.published);
   const noting = { data, effects, logger: terminal.logger };
   const command = `run ${pipeline}`;
   // A failure needs no note where the ledger has it, or where the request itself is refused.
   let isReported = settings.storage?.follow === true;
   const open = async (state: StateDatabase) => {
+    // With the warehouse held: the run before has published as of its own moment while this one waited.
+    const clock = readRunClock(effects, request.asOf);
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) {
       isReported = true;
-      assertNotOlder(clock, published.as_of);
+      assertNotOlder(clock, published.as_of, { isAskedFor: request.asOf !== undefined });
       isReported = false;
     }
     const parts = { ...clock, data, settings, ...terminal, effects };

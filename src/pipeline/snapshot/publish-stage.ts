@@ -143,10 +143,21 @@ async function requireCurrentMarts(state: StateDatabase, asked: Moment | undefin
   return asOf;
 }
 
-/** Throws `UsageError` where as-of is older than the published one. */
-export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallClock'>, published: Moment): void {
+/**
+ * Throws `UsageError` where an as-of that was asked for is older than the published one, `OfferlineError` where that of
+ * the clock is: another machine was faster, or its clock is a little ahead.
+ */
+export function assertNotOlder(
+  { asOf, wallClock }: Pick<Run, 'asOf' | 'wallClock'>,
+  published: Moment,
+  { isAskedFor = true } = {},
+): void {
   if (compareMoments(asOf, published) >= 0) return;
   const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
+  if (!isAhead && !isAskedFor)
+    throw new OfferlineError(
+      `another run has published as of ${published}, which is after this one's clock, ${asOf}; nothing is missing, run it again`,
+    );
   const advice = isAhead
     ? `, which is ahead of this machine's clock: ${futureTimestampsAdvice}`
     : '; pass --allow-older to publish the past';
