@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { RedisCounter } from '../../src/fleet/shared-limits/redis-counter.ts';
 import { hour, minute, SlidingWindows } from '../../src/kit/http/sliding-windows.ts';
 import { LimitServer, mostWithin, MovedClock, siteOf } from './limit-server.ts';
 import { RedisServer } from './redis-server.ts';
@@ -172,4 +173,17 @@ test('no log line has the password', async () => {
   await one().start();
   expect(one().log[0]?.reason).toContain('WRONGPASS');
   for (const server of servers) expect(JSON.stringify(server.log)).not.toContain(password);
+});
+
+test('servers that have reported within a minute are counted', async () => {
+  const options = { address: redis.address, clock: clock.lua, onLost: () => undefined, onBack: () => undefined };
+  const counter = await RedisCounter.open(options);
+  expect([await counter.countServers('a'), await counter.countServers('b'), await counter.countServers('a')]).toEqual([
+    1, 2, 2,
+  ]);
+  await clock.move(minute / 2);
+  expect(await counter.countServers('a')).toBe(2);
+  await clock.move(minute / 2 + 1);
+  expect(await counter.countServers('a')).toBe(1);
+  counter.close();
 });

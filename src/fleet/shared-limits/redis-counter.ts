@@ -33,6 +33,18 @@ local blocking = 0
 if counted >= limit then blocking = momentAt(counted - limit) end
 return { allowed and 1 or 0, counted, now, momentAt(0), blocking }`;
 
+/** Milliseconds for which a server is counted after its last report. */
+const reportedFor = 60_000;
+
+/** Reports a server and counts those that have lately. Keys: the servers. Arguments: the server's id. */
+const reportServer = `
+local length = ${reportedFor}
+redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - length))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', length))
+return redis.call('ZCARD', KEYS[1])`;
+
 /** A window in Redis after a request. Moments are by Redis' clock. */
 export interface Decision {
   allowed: boolean;
@@ -102,6 +114,22 @@ export class RedisCounter {
       const reply = (await inTime(client.sendCommand(words))) as number[];
       const [allowed, counted = 0, now = 0, oldestAt = 0, blockingAt = 0] = reply;
       return { allowed: allowed === 1, counted, now, oldestAt, blockingAt };
+    } catch (error) {
+      this.#lose(client, error as Error);
+      return undefined;
+    }
+  }
+
+  /**
+   * Reports a server under its id. Returns how many have within a minute, this one included; undefined where Redis is
+   * away.
+   */
+  async countServers(server: string): Promise<number | undefined> {
+    const client = this.#client;
+    if (client === undefined) return undefined;
+    const script = (this.#options.clock ?? redisClock) + reportServer;
+    try {
+      return (await inTime(client.sendCommand(['EVAL', script, '1', `${prefix}servers`, server]))) as number;
     } catch (error) {
       this.#lose(client, error as Error);
       return undefined;

@@ -7,6 +7,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { Metrics } from '../../kit/metrics/metrics.ts';
 import { openLocalCounters, RequestLimits } from '../../serve/access/limits.ts';
+import { CountedServers, reportMilliseconds } from './counted-servers.ts';
 import { RedisCounter } from './redis-counter.ts';
 import { SharedWindows } from './shared-windows.ts';
 
@@ -55,11 +56,14 @@ export async function openRedisLimits(options: SharedLimitsOptions): Promise<Req
   );
 
   const server = randomBytes(6).toString('base64url');
+  const counted = new CountedServers(() => redis.countServers(server), servers, log);
+  const reporting = setInterval(() => void counted.look(), reportMilliseconds).unref();
   let requests = 0;
   const nextId = () => `${server}.${(requests++).toString(36)}`;
   const shared = (scope: 'site' | 'address' | 'failure') =>
     new SharedWindows(scope, redis, local[scope], servers, nextId);
   return new RequestLimits({ site: shared('site'), address: shared('address') }, shared('failure'), () => {
+    clearInterval(reporting);
     redis.close();
     local.close();
   });

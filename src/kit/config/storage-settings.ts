@@ -9,7 +9,8 @@ export const storageSchema = z
     url: z
       .string()
       .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]+)*\/?$/, {
-        error: 'is not an address such as s3://bucket/prefix',
+        error:
+          'is not an address such as s3://bucket/prefix: the bucket’s name has 3 to 63 lower-case letters, digits, dots and hyphens',
       })
       .describe('Bucket, and the prefix in it that is ours alone: `s3://bucket/prefix`'),
     endpoint: z

@@ -16,6 +16,7 @@ it.for([
   [{}, 'url'],
   [{ url: 'bucket' }, 'is not an address such as s3://bucket/prefix'],
   [{ url: 'https://bucket/x' }, 'is not an address such as s3://bucket/prefix'],
+  [{ url: 's3://b/network' }, 'the bucket’s name has 3 to 63 lower-case letters, digits, dots and hyphens'],
   [{ url: 's3://Bucket/x' }, 'is not an address such as s3://bucket/prefix'],
   [{ url: 's3://bucket/a b' }, 'is not an address such as s3://bucket/prefix'],
   [{ url, endpoint: 'localhost:9000' }, 'endpoint'],
