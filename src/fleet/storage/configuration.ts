@@ -27,8 +27,8 @@ const derive = promisify<string, string, number, Buffer>(scrypt);
 const digestBytes = 24;
 
 /**
- * Digests the files of this machine. `sites.json` has secrets, and others may read the digest: scrypt with a random salt
- * makes each guess of a secret as dear as one of a password. With the same salt equal files have equal digests.
+ * Digests the files of this machine. `sites.json` has secrets, and others may read the digest: scrypt with a random
+ * salt makes each guess of a secret as dear as one of a password. With the same salt equal files have equal digests.
  */
 export async function digestConfiguration(
   data: DataDirectory,

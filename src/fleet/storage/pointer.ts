@@ -14,7 +14,7 @@ const pointerSchema = z.object({
   swap: z.string(),
   /** One more at each swap; absent where an earlier version wrote last. */
   serial: z.int().min(1).optional(),
-  /** Ids of the swaps before, newest first. By them a machine knows that this pointer follows on the one it has seen. */
+  /** Ids of the swaps before, newest first: they show whether this pointer follows on one that a machine has seen. */
   previous: z.array(z.string()).optional(),
   /** Grows with every writer that takes over: a swap by the one before is lost. */
   epoch: z.int().min(0),

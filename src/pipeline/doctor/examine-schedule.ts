@@ -3,6 +3,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 import type { UnreadableNote } from '../../kit/files/note-file.ts';
 import { readLockHolder } from '../../kit/files/process-lock.ts';
 import { durationText } from '../../kit/time/age.ts';
+import { configurationAdvice, configurationTrouble } from '../runs/configuration-note.ts';
 import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../runs/held-lease.ts';
 import { leaseTimes } from '../runs/held-lease.ts';
 import { readStorageRole, type StorageRole } from '../runs/storage-role.ts';
@@ -96,12 +97,17 @@ export const scheduleAdvice =
   'put that right: processes that run recover by themselves, ended ones have to be started again';
 
 export function examineSchedule(data: DataDirectory, settings: Pick<Settings, 'storage'>): Finding[] {
-  const unreadable: Finding[] = [];
-  const report = readSchedule(data, settings, realLeaseClocks, (of) => unreadable.push(unreadableNote('schedule', of)));
+  const findings: Finding[] = [];
+  const report = readSchedule(data, settings, realLeaseClocks, (of) => findings.push(unreadableNote('schedule', of)));
+  const differs = configurationTrouble(data, settings.storage?.url, (of) =>
+    findings.push(unreadableNote('schedule', of)),
+  );
+  if (differs !== undefined)
+    findings.push(trouble('schedule', data.root, differs, configurationAdvice, { repairable: false }));
   const problem = scheduleTrouble(report);
-  if (problem === undefined) return unreadable;
+  if (problem === undefined) return findings;
   return [
-    ...unreadable,
+    ...findings,
     trouble('schedule', report.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false }),
   ];
 }

@@ -15,8 +15,8 @@ const memorySchema = z.object({ url: z.string() });
 /**
  * Marks the landing folder, which machines may share, as read by runs that publish to a storage. Two that publish to
  * different places would each send its postbacks. A machine that itself made the mark, or published to its storage, has
- * moved on and takes the mark along. Throws `UsageError` where another machine's mark is there. A folder that cannot be written
- * stays without one.
+ * moved on and takes the mark along. Throws `UsageError` where another machine's mark is there. A folder that cannot be
+ * written stays without one.
  */
 export async function claimLanding(
   { root, landingClaimFile, storageMemory }: DataDirectory,
