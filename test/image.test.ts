@@ -274,6 +274,7 @@ describe('compose.yaml', () => {
   it('has a proxy that leads to all services, and whose address alone they believe', () => {
     expect(upstreams.map((address) => address.split(':')[0])).toEqual(running('serve').map(([name]) => name));
     expect(upstreams.flatMap((address) => obstacles(proxy, `http://${address}`))).toEqual([]);
+    expect(text('data/fleet/Caddyfile')).toContain('health_uri /servez');
     const { front } = proxy.networks as Record<string, { ipv4_address: string }>;
     const address = front?.ipv4_address ?? '';
     for (const [, service] of running('serve')) expect(settingsOf(service).trusted_proxies).toEqual([address]);

@@ -36,6 +36,7 @@ export class Health {
     this.#measure();
     this.routes = new Map<string, FixedRoute>([
       ['/healthz', () => this.#alive()],
+      ['/servez', () => this.#serving()],
       ['/readyz', () => this.#ready()],
       ['/metrics', (request, remoteAddress) => this.#measured(isFromThisMachine(request, remoteAddress))],
       ['/openapi.json', (request) => this.#described(request)],
@@ -47,13 +48,20 @@ export class Health {
     return noStoreResponse(200, { status: 'ok' }, this.#options.snapshot());
   }
 
-  /** Feeds can be served, and are not older than they may be. */
+  /** Feeds can be served, however old: what a proxy asks, which would find no other service that has newer ones. */
+  #serving(): HttpResponse {
+    const snapshot = this.#options.snapshot();
+    return snapshot === undefined
+      ? nothingServed()
+      : noStoreResponse(200, { status: 'serving', ...aboutSnapshot(snapshot) }, snapshot);
+  }
+
+  /** Feeds can be served, are not older than they may be, and not ahead of the clock. */
   #ready(): HttpResponse {
     const snapshot = this.#options.snapshot();
-    if (snapshot === undefined)
-      return noStoreResponse(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
+    if (snapshot === undefined) return nothingServed();
     const { snapshot_max_age_minutes: maxMinutes } = this.#options.settings;
-    const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
+    const about = aboutSnapshot(snapshot);
     if (this.#aheadOf(snapshot) > 0) {
       return noStoreResponse(
         503,
@@ -147,4 +155,12 @@ export class Health {
   #aheadOf(snapshot: PublishedSnapshot): number {
     return aheadOfClock(snapshot.asOf, this.#options.now()) / 1000;
   }
+}
+
+function nothingServed(): HttpResponse {
+  return noStoreResponse(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
+}
+
+function aboutSnapshot({ id, asOf }: PublishedSnapshot): { snapshot_id: string; as_of: string } {
+  return { snapshot_id: id, as_of: asOf };
 }

@@ -26,6 +26,7 @@ describe('readyz', () => {
       reason: expect.stringContaining('45 minutes'),
     });
     expect((await running.get(`/c/api/v1/offers?${credentials('site-c')}`)).status).toBe(200);
+    expect(await running.json('/servez')).toMatchObject({ status: 'serving', as_of: '2026-11-20T12:00:00Z' });
     expect(await running.json('/healthz')).toEqual({ status: 'ok' });
   });
 });
@@ -51,6 +52,8 @@ describe('a snapshot ahead of the clock', () => {
         'offerline_snapshot_ahead_seconds 86400',
       ]);
       expect((await running.get(`/c/api/v1/offers?${credentials('site-c')}`)).status).toBe(200);
+      // What a proxy asks: it would have no service left.
+      expect(await running.json('/servez')).toMatchObject({ status: 'serving' });
     }
     now = Date.UTC(2026, 10, 20, 11, 55);
     const near = await serviceForTest(data, { snapshot_max_age_minutes: 45 }, () => now);

@@ -238,7 +238,8 @@ test('an operator can move the link back to an older snapshot', async () => {
 test('without any snapshot the service is up and not ready, until one appears', async () => {
   const running = await serviceForTest(data);
   expect(await running.json('/healthz')).toEqual({ status: 'ok' });
-  expect(await running.json('/readyz', 503)).toMatchObject({ status: 'unavailable' });
+  for (const check of ['/readyz', '/servez'])
+    expect(await running.json(check, 503)).toMatchObject({ status: 'unavailable' });
   expect(await running.json(path, 503)).toStrictEqual({
     success: false,
     error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) },
