@@ -11,7 +11,7 @@ interface StoredObject {
 
 /** What the bucket was asked for. */
 export interface BucketRequest {
-  kind: 'list' | 'get';
+  kind: 'list' | 'get' | 'put' | 'delete';
   /** Decoded; empty for a list. */
   key: string;
   range: string | undefined;
@@ -31,12 +31,17 @@ export type BucketFault =
   /** One bit of the body another than its checksum says. */
   | { flippedBit: true };
 
-/** A server on loopback that speaks as much of S3 as a pull asks for: lists, conditional and partial reads. */
+/**
+ * A server on loopback that speaks as much of S3 as pulls and writers ask for: lists, conditional and partial reads,
+ * conditional writes.
+ */
 export class SmallBucket {
   readonly name = 'logs';
   readonly requests: BucketRequest[] = [];
   /** Asked before each answer. */
   fault: (request: BucketRequest) => BucketFault | undefined = () => undefined;
+  /** Milliseconds by which the `Date` of its answers is ahead of the real clock; undefined for answers without one. */
+  dateAhead: number | undefined = 0;
   readonly #objects = new Map<string, StoredObject>();
   readonly #server: Server;
   #keys: string[] | undefined;
@@ -72,6 +77,7 @@ export class SmallBucket {
     this.#keys = undefined;
     this.requests.length = 0;
     this.fault = () => undefined;
+    this.dateAhead = 0;
   }
 
   remove(key: string): void {
@@ -92,8 +98,10 @@ export class SmallBucket {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
     const key = decodeURIComponent(pathname.slice(`/${this.name}/`.length));
+    response.sendDate = false;
+    if (this.dateAhead !== undefined) response.setHeader('date', new Date(Date.now() + this.dateAhead).toUTCString());
     const asked: BucketRequest = {
-      kind: key === '' ? 'list' : 'get',
+      kind: key === '' ? 'list' : request.method === 'PUT' ? 'put' : request.method === 'DELETE' ? 'delete' : 'get',
       key,
       range: request.headers.range,
       ifMatch: request.headers['if-match'],
@@ -105,7 +113,27 @@ export class SmallBucket {
     if (!pathname.startsWith(`/${this.name}`))
       return refuse(response, { status: 404, code: 'NoSuchBucket', message: 'The specified bucket does not exist' });
     if (asked.kind === 'list') return this.#list(searchParams, response);
+    if (asked.kind === 'put') return void this.#put(asked, request, response);
+    if (asked.kind === 'delete') {
+      this.remove(key);
+      return void response.writeHead(204).end();
+    }
+    const known = this.#objects.get(key)?.etag;
+    if (known !== undefined && request.headers['if-none-match'] === known)
+      return void response.writeHead(304, { etag: known }).end();
     return this.#get(asked, fault, response);
+  }
+
+  async #put({ key, ifMatch }: BucketRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const before = this.#objects.get(key);
+    const isRefused =
+      (ifMatch !== undefined && ifMatch !== before?.etag) ||
+      (request.headers['if-none-match'] === '*' && before !== undefined);
+    if (isRefused) return refuse(response, { status: 412, code: 'PreconditionFailed' });
+    this.put(key, Buffer.concat(chunks), { modified: new Date().toISOString() });
+    response.writeHead(200, { etag: this.#objects.get(key)?.etag }).end();
   }
 
   #list(query: URLSearchParams, response: ServerResponse): void {

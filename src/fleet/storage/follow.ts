@@ -58,7 +58,7 @@ export async function followStorage(
       complaint = message;
       failures++;
     }
-    await note.report({ role: 'follows', error: complaint ?? null });
+    await note.report({ role: 'follows', error: complaint ?? null, clockOffset: store.clockOffset });
   }
 
   async function bring(stored: StoredPointer): Promise<void> {

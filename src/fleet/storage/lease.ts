@@ -6,6 +6,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { leaseTimes, realLeaseClocks, writeHeldLease, type LeaseClocks } from '../../pipeline/runs/held-lease.ts';
+import { clockOffsetAdvice, describeClockOffset } from '../../pipeline/runs/storage-clock.ts';
 import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
 import type { ReportedRole } from '../../pipeline/runs/storage-role.ts';
 
@@ -40,20 +41,26 @@ export interface Leasing {
 export class WriterLease {
   /** Aborted once another may have taken over. */
   readonly lost: AbortSignal;
+  /** Aborted once the holder should stop its work and release the lease, since its clock is wrong. */
+  readonly unfit: AbortSignal;
   readonly #leasing: Required<Leasing>;
   readonly #losing = new AbortController();
+  readonly #yielding = new AbortController();
   readonly #ending = new AbortController();
   readonly #renewing: Promise<void>;
   readonly #id: string;
   #etag: string;
   #renewed: LeaseMoment;
   #epoch: number | undefined;
+  /** Steady time since which this machine's clock differs from storage's. */
+  #wrongSince: number | undefined;
   #publishing: Promise<void> = Promise.resolve();
 
   /**
-   * Waits until no other schedule writes, then takes the lease. `takeEpoch` has to make the next swap of the one before
-   * be lost, and gives the new epoch; it may take long, the lease is renewed meanwhile, and given up where it fails. It
-   * is given what throws `LostSwapError` where the lease is another's. Undefined where `stop` was aborted.
+   * Waits until no other schedule writes and this machine's clock is near storage's, then takes the lease. `takeEpoch`
+   * has to make the next swap of the one before be lost, and gives the new epoch; it may take long, the lease is
+   * renewed meanwhile, and given up where it fails. It is given what throws `LostSwapError` where the lease is
+   * another's. Undefined where `stop` was aborted.
    */
   static async acquire(
     leasing: Leasing,
@@ -75,7 +82,9 @@ export class WriterLease {
         if (found !== undefined && seen?.etag !== found.etag) seen = { etag: found.etag, since: clocks.steady() };
         const lease = found === undefined ? undefined : readLease(found.text);
         const isSilent = clocks.steady() - (seen?.since ?? 0) >= times.silence;
-        if (found === undefined || lease?.released === true || isSilent) {
+        const isFree = found === undefined || lease?.released === true || isSilent;
+        const wrongClock = describeClockOffset(store.clockOffset, store.url);
+        if (isFree && wrongClock === undefined) {
           if (lease?.released === false)
             logger.warn({ holder: lease.holder }, 'lease holder stopped renewing; taking over as writer');
           const renewed = momentOf(clocks);
@@ -83,8 +92,9 @@ export class WriterLease {
           const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });
           return await new WriterLease(all, id, etag, renewed).#begun(takeEpoch);
         }
-        const writer = lease?.holder ?? 'another schedule';
-        logOnce(`standing by: ${writer} writes`);
+        const writer = isFree ? null : (lease?.holder ?? 'another schedule');
+        if (wrongClock === undefined) logOnce(`standing by: ${writer} writes`);
+        else logOnce(`standing by, this schedule does not take the lease: ${wrongClock}; ${clockOffsetAdvice}`);
         await reportRole({ role: 'stands_by', writer, error: (await all.standBy()) ?? null });
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
@@ -104,6 +114,7 @@ export class WriterLease {
     this.#etag = etag;
     this.#renewed = renewed;
     this.lost = this.#losing.signal;
+    this.unfit = this.#yielding.signal;
     this.#renewing = this.#renew();
   }
 
@@ -150,6 +161,7 @@ export class WriterLease {
         this.#etag = await writeLease(store, this.#id, { etag: this.#etag }, { signal: giveUp });
         this.#renewed = began;
         logged = undefined;
+        this.#checkClock();
         await this.#publishToProcesses();
         await reportWriting(null);
       } catch (error) {
@@ -163,6 +175,23 @@ export class WriterLease {
       }
       if (left() <= 0) return this.#lose('it could not be renewed for too long', logged ?? null);
     }
+  }
+
+  /**
+   * A run with a wrong clock is refused (`openRunOnStorage`), so that a holder with one keeps others from work that
+   * they can do. A clock that is set within the minute costs nothing.
+   */
+  #checkClock(): void {
+    const { store, logger, clocks, times } = this.#leasing;
+    const wrongClock = describeClockOffset(store.clockOffset, store.url);
+    if (wrongClock === undefined) this.#wrongSince = undefined;
+    else this.#wrongSince ??= clocks.steady();
+    if (clocks.steady() - (this.#wrongSince ?? Infinity) < times.wrongClock || this.unfit.aborted) return;
+    logger.error(
+      { storage: store.url, epoch: this.#epoch },
+      `${wrongClock}: this schedule stops and gives up the writer lease to any other machine; ${clockOffsetAdvice}`,
+    );
+    this.#yielding.abort();
   }
 
   /**
@@ -203,7 +232,11 @@ export class WriterLease {
     const { store, logger, times } = this.#leasing;
     try {
       const signal = AbortSignal.timeout(times.believed);
-      await writeLease(store, this.#id, { etag: this.#etag }, { released: true, signal });
+      // The renewal that the end broke off may have been written.
+      const found = await store.readText(leaseKey, { signal });
+      const isOurs = found !== undefined && readLease(found.text)?.beat.startsWith(this.#id) === true;
+      const etag = isOurs ? found.etag : this.#etag;
+      await writeLease(store, this.#id, { etag }, { released: true, signal });
     } catch (error) {
       logger.warn(`the lease is not given up, others wait for a while: ${(error as Error).message}`);
     }

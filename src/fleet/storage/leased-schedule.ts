@@ -114,13 +114,13 @@ function leasedSchedule(
       logger,
       effects,
       standBy: keepUp,
-      reportRole: (role: ReportedRole) => note.report(role),
+      reportRole: (role: ReportedRole) => note.report({ ...role, clockOffset: store.clockOffset }),
     };
     const lease = await WriterLease.acquire(leasing, epochTaken, ending.signal);
     if (lease === undefined) return;
     try {
       const schedule = await open({ [writerEpochVariable]: String(lease.epoch) });
-      await aborted(AbortSignal.any([ending.signal, lease.lost]));
+      await aborted(AbortSignal.any([ending.signal, lease.lost, lease.unfit]));
       await schedule.stop();
       if (!lease.lost.aborted) await schedule.handOver();
     } finally {

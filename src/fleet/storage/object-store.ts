@@ -9,6 +9,7 @@ import { readSecret, Redactor } from '../../kit/config/secrets.ts';
 import { readThrough } from '../../kit/files/read-through.ts';
 import { OverlongAnswerError } from '../../kit/guard/bounded-answers.ts';
 import { openS3Client, s3Status } from '../../kit/s3/s3-client.ts';
+import { StoreClock } from '../../kit/s3/store-clock.ts';
 
 /** A request to object storage failed; the snapshots published before stay valid. */
 export class StorageError extends OfferlineError {}
@@ -48,15 +49,21 @@ export class ObjectStore implements Disposable {
   readonly url: string;
   /** Requests so far, by kind, and bytes written: what publishing costs. */
   readonly cost = { reads: 0, writes: 0, lists: 0, bytesWritten: 0 };
+  /** Requests that failed, lost swaps not among them. */
+  failures = 0;
   readonly #sdk: typeof Client;
   readonly #client: Client.S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #redactor: Redactor;
   readonly #tries: number;
+  readonly #clock: StoreClock;
 
-  /** Throws `UsageError` where a key cannot be read. */
-  static async open(settings: StorageSettings, patience = storePatience): Promise<ObjectStore> {
+  /**
+   * `now`: this machine's clock, in milliseconds since the epoch, which is compared with the store's. Throws
+   * `UsageError` where a key cannot be read.
+   */
+  static async open(settings: StorageSettings, patience = storePatience, now = Date.now): Promise<ObjectStore> {
     const secretOf = (name: 'access_key_id' | 'secret_access_key' | 'session_token') => {
       const secret = settings[name];
       return secret === undefined ? undefined : readSecret(`offerline.json: storage.${name}`, secret);
@@ -73,18 +80,32 @@ export class ObjectStore implements Disposable {
       // No bound for a whole request: a large file takes its time.
       timeouts: { connectionTimeout: patience.connect, socketTimeout: patience.silence },
     });
-    return new ObjectStore(sdk, client, settings.url, new Redactor(secrets), patience.tries);
+    const clock = new StoreClock(now);
+    clock.watch(client);
+    return new ObjectStore({ sdk, client }, settings.url, new Redactor(secrets), patience.tries, clock);
   }
 
-  private constructor(sdk: typeof Client, client: Client.S3Client, url: string, redactor: Redactor, tries: number) {
+  private constructor(
+    { sdk, client }: Awaited<ReturnType<typeof openS3Client>>,
+    url: string,
+    redactor: Redactor,
+    tries: number,
+    clock: StoreClock,
+  ) {
     const { hostname, pathname } = new URL(url);
     this.url = url;
+    this.#clock = clock;
     this.#sdk = sdk;
     this.#client = client;
     this.#bucket = hostname;
     this.#prefix = pathname === '/' || pathname === '' ? '' : `${pathname.slice(1).replace(/\/$/, '')}/`;
     this.#redactor = redactor;
     this.#tries = tries;
+  }
+
+  /** Milliseconds by which this machine's clock is ahead of the store's, as `StoreClock` has it. */
+  get clockOffset(): number | undefined {
+    return this.#clock.offset;
   }
 
   /** Undefined where there is none; `unless` itself where it is still that one. */
@@ -229,6 +250,7 @@ export class ObjectStore implements Disposable {
 
   #failure(doing: string, key: string, error: unknown): StorageError {
     if (error instanceof StorageError) return error;
+    this.failures++;
     const { name, message, code } = error as Error & { code?: string };
     const status = s3Status(error);
     let reason = status === undefined ? `no whole answer (${code ?? name})` : `HTTP ${status} ${name}: ${message}`;

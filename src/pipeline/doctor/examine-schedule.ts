@@ -6,6 +6,7 @@ import { durationText } from '../../kit/time/age.ts';
 import { configurationAdvice, configurationTrouble } from '../runs/configuration-note.ts';
 import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../runs/held-lease.ts';
 import { leaseTimes } from '../runs/held-lease.ts';
+import { clockOffsetAdvice, describeClockOffset } from '../runs/storage-clock.ts';
 import { readStorageRole, type StorageRole } from '../runs/storage-role.ts';
 import { trouble, unreadableNote, type Finding } from './finding.ts';
 
@@ -25,6 +26,11 @@ export interface ScheduleReport {
   /** Error that keeps it from its work; null without one. */
   error: string | null;
   error_since: string | null;
+  /** The last error of storage and its time, also where it has been used since. */
+  last_error: string | null;
+  last_error_at: string | null;
+  /** Seconds by which this machine's clock is ahead of storage's, at the last look; null where not known. */
+  clock_offset_seconds: number | null;
 }
 
 const noSchedule: ScheduleReport = {
@@ -36,6 +42,9 @@ const noSchedule: ScheduleReport = {
   lease_age_seconds: null,
   error: null,
   error_since: null,
+  last_error: null,
+  last_error_at: null,
+  clock_offset_seconds: null,
 };
 
 /** Reads the role from locks and notes of this machine alone, so that hanging storage delays no status. */
@@ -59,6 +68,9 @@ export function readSchedule(
     storage: storage.url,
     error: noted?.error ?? null,
     error_since: noted?.error_since ?? null,
+    last_error: noted?.last_error ?? null,
+    last_error_at: noted?.last_error_at ?? null,
+    clock_offset_seconds: typeof noted?.clock_offset === 'number' ? Math.round(noted.clock_offset / 1000) : null,
   };
   if (holder === undefined) return report;
   const here = { ...report, pid: holder.pid, since: holder.since };
@@ -96,6 +108,11 @@ const troubled: Record<ScheduleReport['role'], string> = {
 export const scheduleAdvice =
   'put that right: processes that run recover by themselves, ended ones have to be started again';
 
+/** Returns such as "this machine's clock is 10 min ahead of that of s3://…"; undefined where it is near storage's. */
+export function storageClockTrouble({ clock_offset_seconds: offset, storage }: ScheduleReport): string | undefined {
+  return offset === null ? undefined : describeClockOffset(offset * 1000, storage ?? 'storage');
+}
+
 export function examineSchedule(data: DataDirectory, settings: Pick<Settings, 'storage'>): Finding[] {
   const findings: Finding[] = [];
   const report = readSchedule(data, settings, realLeaseClocks, (of) => findings.push(unreadableNote('schedule', of)));
@@ -104,10 +121,14 @@ export function examineSchedule(data: DataDirectory, settings: Pick<Settings, 's
   );
   if (differs !== undefined)
     findings.push(trouble('schedule', data.root, differs, configurationAdvice, { repairable: false }));
+  const subject = report.storage ?? data.warehouse;
   const problem = scheduleTrouble(report);
-  if (problem === undefined) return findings;
+  const wrongClock = storageClockTrouble(report);
   return [
     ...findings,
-    trouble('schedule', report.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false }),
+    ...(problem === undefined ? [] : [trouble('schedule', subject, problem, scheduleAdvice, { repairable: false })]),
+    ...(wrongClock === undefined
+      ? []
+      : [trouble('schedule', subject, wrongClock, clockOffsetAdvice, { repairable: false })]),
   ];
 }

@@ -5,11 +5,14 @@ import { makePrivateFolder, replaceFile, type Effects } from '../../kit/files/ef
 /**
  * A holder renews its lease often and relies on it for `believed` after each renewal; others take over a lease that has
  * not changed for `silence`. The difference is more than the 15 seconds that a postback may take, so that the old
- * holder's last postback has ended when the next holder begins. Clocks of machines are never compared.
+ * holder's last postback has ended when the next holder begins. Clocks of machines are never compared for that. A
+ * holder whose clock differs from storage's for `wrongClock` gives the lease up.
  */
-export const leaseTimes = { renewal: 4_000, look: 1_500, believed: 28_000, silence: 45_000 };
+export const leaseTimes = { renewal: 4_000, look: 1_500, believed: 28_000, silence: 45_000, wrongClock: 60_000 };
 
-/** Variable with the epoch of the schedule that started this process; it writes nothing once another has taken over. */
+/**
+ * Variable with the epoch of the schedule that started this process; it writes nothing once another has taken over.
+ */
 export const writerEpochVariable = 'OFFERLINE_WRITER_EPOCH';
 
 /**

@@ -17,9 +17,18 @@ const storageRoleSchema = z.object({
   /** Error of its last access to storage; null without one. */
   error: z.string().nullable(),
   error_since: z.string().nullable(),
+  /** The last error and its time, also where storage has been used since. */
+  last_error: z.string().nullable().default(null),
+  last_error_at: z.string().nullable().default(null),
+  /** Milliseconds by which this machine's clock is ahead of storage's, 5 s more or less; null where not known. */
+  clock_offset: z.number().nullable().default(null),
 });
 
-export type ReportedRole = Pick<StorageRole, 'role'> & Partial<Pick<StorageRole, 'writer' | 'error'>>;
+/** A smaller change of the clock's offset is not written. Milliseconds. */
+const offsetStep = 5_000;
+
+export type ReportedRole = Pick<StorageRole, 'role'> &
+  Partial<Pick<StorageRole, 'writer' | 'error'>> & { clockOffset?: number | undefined };
 
 /** Writes the role to a file whenever it changes. Where that fails the work goes on. */
 export class RoleNote {
@@ -48,10 +57,13 @@ export class RoleNote {
     return this.report({ role: this.#written?.role ?? 'stands_by', error });
   }
 
-  async #write({ role, writer = null, error = null }: ReportedRole): Promise<void> {
+  async #write({ role, writer = null, error = null, clockOffset }: ReportedRole): Promise<void> {
     const { files } = this.#effects;
     const before = this.#written;
-    if (before?.role === role && before.writer === writer && before.error === error) return;
+    const offset = clockOffset ?? before?.clock_offset ?? null;
+    const isSameClock =
+      Math.abs((offset ?? Infinity) - (before?.clock_offset ?? Infinity)) < offsetStep || offset === null;
+    if (before?.role === role && before.writer === writer && before.error === error && isSameClock) return;
     const at = momentOfMilliseconds(this.#effects.now());
     const next: StorageRole = {
       url: this.#url,
@@ -60,6 +72,9 @@ export class RoleNote {
       writer,
       error,
       error_since: error === null ? null : (before?.error_since ?? at),
+      last_error: error ?? before?.last_error ?? null,
+      last_error_at: error === null || error === before?.error ? (before?.last_error_at ?? null) : at,
+      clock_offset: offset,
     };
     try {
       makePrivateFolder(dirname(this.#file));

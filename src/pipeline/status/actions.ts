@@ -4,7 +4,8 @@ import { rejectCure } from '../inspect/reject-cure.ts';
 import { configurationAdvice } from '../runs/configuration-note.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { describeSilence } from '../../postbacks/silent-sites.ts';
-import { scheduleAdvice, scheduleTrouble } from '../doctor/examine-schedule.ts';
+import { scheduleAdvice, scheduleTrouble, storageClockTrouble } from '../doctor/examine-schedule.ts';
+import { clockOffsetAdvice } from '../runs/storage-clock.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { ageText } from '../../kit/time/age.ts';
 import { describeFailure } from './last-failure.ts';
@@ -103,7 +104,11 @@ const againCommands: Record<string, string> = {
 
 function scheduleActions({ schedule }: StatusReport): AdvisedAction[] {
   const what = scheduleTrouble(schedule);
-  return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }];
+  const wrongClock = storageClockTrouble(schedule);
+  return [
+    ...(wrongClock === undefined ? [] : [{ what: `${wrongClock}; ${clockOffsetAdvice}`, command: doctor, ...alarm }]),
+    ...(what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }]),
+  ];
 }
 
 function configurationActions({ configuration }: StatusReport): AdvisedAction[] {

@@ -4,7 +4,8 @@ import { packageVersion } from '../../kit/files/package-files.ts';
 import { configurationAdvice } from '../runs/configuration-note.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { allowedSilence } from '../../postbacks/silent-sites.ts';
-import { scheduleTrouble } from '../doctor/examine-schedule.ts';
+import { scheduleTrouble, storageClockTrouble } from '../doctor/examine-schedule.ts';
+import { clockOffsetAdvice } from '../runs/storage-clock.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
@@ -56,6 +57,7 @@ function alarms(report: StatusReport, allowed: number): string[] {
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` shows more`]),
     ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
+    ...[storageClockTrouble(schedule)].flatMap((what) => (what === undefined ? [] : [`${what}: ${clockOffsetAdvice}`])),
     ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
     ...(report.configuration === null ? [] : [`${report.configuration}: ${configurationAdvice}`]),
     ...(landing.trouble === null ? [] : [landing.trouble]),

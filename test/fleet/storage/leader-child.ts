@@ -33,7 +33,7 @@ export interface Orders {
   senders?: 'leaders' | 'workers' | 'all';
 }
 
-const times = { renewal: 250, look: 100, believed: 2_000, silence: 3_500 };
+const times = { renewal: 250, look: 100, believed: 2_000, silence: 3_500, wrongClock: 600_000 };
 
 const [root = '', ordersFile = ''] = process.argv.slice(2);
 const data = new DataDirectory(root);

@@ -22,7 +22,7 @@ await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
 /** For tests in which real time passes, as little as can be. */
-const times = { renewal: 100, look: 50, believed: 1_000, silence: 1_800 };
+const times = { renewal: 100, look: 50, believed: 1_000, silence: 1_800, wrongClock: 600_000 };
 const logger = createLogger({ write: () => true }, 'silent');
 const never = new AbortController().signal;
 let network = 1000;

@@ -3,6 +3,7 @@ import { warehouseIdKey } from '../../../pipeline/deliveries/sync-deliveries.ts'
 import { writerEpochVariable } from '../../../pipeline/runs/held-lease.ts';
 import { lastRunId } from '../../../pipeline/runs/run-ledger.ts';
 import type { OpenRunOnStorage } from '../../../pipeline/runs/run-on-storage.ts';
+import { clockOffsetAdvice, describeClockOffset } from '../../../pipeline/runs/storage-clock.ts';
 import { deleteMetadata } from '../../../pipeline/warehouse/metadata.ts';
 import { namedFiles } from '../../../pipeline/warehouse/named-files.ts';
 import { LostSwapError, ObjectStore, StorageError } from '../object-store.ts';
@@ -13,7 +14,10 @@ import { syncFromStorage, takeOver, type StorageSync } from './sync-from-storage
 import { withoutContents, type SyncState } from './sync-state.ts';
 import { sweepStorage } from './sweep-storage.ts';
 
-/** Throws `UsageError` where this machine only follows, `LostSwapError` where another schedule has taken over. */
+/**
+ * Throws `UsageError` where this machine only follows, `LostSwapError` where another schedule has taken over,
+ * `StorageError` where its clock differs from storage's.
+ */
 export const openRunOnStorage: OpenRunOnStorage = async (
   { storage, snapshots_kept: snapshotsKept, lock_wait_seconds },
   opening,
@@ -28,6 +32,7 @@ export const openRunOnStorage: OpenRunOnStorage = async (
   try {
     memory = await syncFromStorage(sync);
     assertEpoch(memory, process.env);
+    assertClock(store);
   } catch (error) {
     store[Symbol.dispose]();
     throw error;
@@ -63,6 +68,15 @@ function assertEpoch({ stored, url }: SyncState, environment: NodeJS.ProcessEnv)
   const expected = environment[writerEpochVariable];
   if (expected === undefined || stored === null || stored.pointer.epoch === Number(expected)) return;
   throw new LostSwapError(`another schedule has taken over ${url}: this one writes nothing any more`);
+}
+
+/**
+ * Throws `StorageError` where this machine's clock is wrong: a run as of ahead would keep every other machine from
+ * publishing until its clock is there.
+ */
+function assertClock({ clockOffset, url }: ObjectStore): void {
+  const wrongClock = describeClockOffset(clockOffset, url);
+  if (wrongClock !== undefined) throw new StorageError(`no run is made: ${wrongClock}; ${clockOffsetAdvice}`);
 }
 
 /** Sweeps storage. Returns published objects that it has lost. Where sweeping fails, a later run does it. */
