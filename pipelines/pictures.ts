@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DataDirectory } from '../src/kit/config/data-directory.ts';
-import { readSettings } from '../src/kit/config/settings.ts';
+import { readSettings, type Settings } from '../src/kit/config/settings.ts';
 import { exitCode, OfferlineError, UsageError } from '../src/kit/errors/errors.ts';
 import { feedOffersFile } from '../src/pipeline/feed/feed-document.ts';
 import { FeedOffers } from '../src/pipeline/feed/feed-offers.ts';
@@ -12,6 +12,7 @@ import type { Terminal } from '../src/kit/logging/progress.ts';
 import { mirrorPictures, type MirrorSummary } from '../src/pictures/mirror-pictures.ts';
 import { PictureIndex, type IndexedPicture } from '../src/pictures/picture-index.ts';
 import { PictureRequests } from '../src/pictures/picture-request.ts';
+import { withNotedOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
 import { currentName } from '../src/pipeline/snapshot/snapshot-store.ts';
 import { verifySnapshot } from '../src/pipeline/snapshot/verify.ts';
 
@@ -43,14 +44,24 @@ class PicturesBusyError extends OfferlineError {
  * it is not switched on, and the machine's errors; a failed picture is counted.
  */
 export async function mirrorPublishedPictures(
-  { data, terminal, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,
+  request: PicturesRequest,
   effects: Effects = realEffects,
 ): Promise<MirroredSnapshot> {
+  const { data, terminal } = request;
   const settings = readSettings(data);
   if (!settings.pictures)
     throw new UsageError(
       `pictures are not mirrored: say "pictures": true in ${data.settingsFile}, and restart what serves and schedules`,
     );
+  const noting = { data, effects, logger: terminal.logger };
+  return withNotedOutcome(noting, 'pictures', () => mirror(request, settings, effects));
+}
+
+async function mirror(
+  { data, terminal, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,
+  settings: Settings,
+  effects: Effects,
+): Promise<MirroredSnapshot> {
   const lock = await acquireProcessLock(
     {
       name: 'mirroring of pictures',

@@ -12,6 +12,7 @@ import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../src/postbacks/http/sender.ts';
 import { readSites, type Site } from '../src/kit/sites/sites.ts';
 import { holdsLease as isHeld, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
+import { withNotedOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 
 interface DeliveryOptions {
@@ -29,9 +30,15 @@ interface DeliveryOptions {
  * Makes one pass over the postbacks that are due. Throws `DeliveryBusyError` where the store allows one pass at a time
  * and another process keeps delivering.
  */
-export async function deliverPostbacks(
+export function deliverPostbacks(options: DeliveryOptions, effects: Effects = realEffects): Promise<DeliverySummary> {
+  const { data, terminal } = options;
+  const noting = { data, effects, logger: terminal.logger };
+  return withNotedOutcome(noting, 'postbacks', () => deliver(options, effects));
+}
+
+async function deliver(
   { data, terminal, command, waitSeconds, stop }: DeliveryOptions,
-  effects: Effects = realEffects,
+  effects: Effects,
 ): Promise<DeliverySummary> {
   const settings = readSettings(data);
   const { sites } = readSites(data.sitesFile);

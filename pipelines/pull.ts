@@ -15,6 +15,7 @@ import { pullConversions } from '../src/sources/pull-conversions.ts';
 import { pullOffers } from '../src/sources/pull-offers.ts';
 import { pullObjects, type ObjectsPull } from '../src/sources/s3/pull-objects.ts';
 import { TakenObjects } from '../src/sources/s3/taken-objects.ts';
+import { noteOutcome, type NotingOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
 import { momentOfMilliseconds, type Moment } from '../src/kit/time/moment.ts';
 import {
   askingOf,
@@ -68,13 +69,28 @@ export async function pullSources(
   effects: Effects = realEffects,
   clock: PullClock = realPullClock,
 ): Promise<PulledSource[]> {
-  const settings = readSettings(request.data);
-  using ledger = new PullLedger(request.data);
+  const { data, terminal, names = [] } = request;
+  const settings = readSettings(data);
+  using ledger = new PullLedger(data);
   const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
-  // Awaited: the ledger is closed once this function is left.
-  return await askSources(request, clock, isWanted, (entry, asking) =>
-    pullSource(entry, settings, { ...asking, data: request.data, ledger, effects }),
-  );
+  // Of named sources alone the ledger of pulls has all.
+  const noting = names.length === 0 ? { data, effects, logger: terminal.logger } : undefined;
+  try {
+    const pulled = await askSources(request, clock, isWanted, (entry, asking) =>
+      pullSource(entry, settings, { ...asking, data, ledger, effects }),
+    );
+    if (noting !== undefined) await notePulled(noting, pulled);
+    return pulled;
+  } catch (error) {
+    if (noting !== undefined) await noteOutcome(noting, 'pull', error);
+    throw error;
+  }
+}
+
+function notePulled(noting: NotingOutcome, pulled: readonly PulledSource[]): Promise<void> {
+  const failed = pulled.filter(({ status }) => status === 'failed').map(({ source, error }) => `${source}: ${error}`);
+  const cause = failed.length === 0 ? undefined : new OfferlineError(failed.join('; '));
+  return noteOutcome(noting, 'pull', cause);
 }
 
 interface Pulling extends AskingSources {

@@ -16,6 +16,7 @@ import { openStateDatabase, type StateDatabase } from '../src/pipeline/warehouse
 import { isInterruption, untilInterrupted } from '../src/kit/duckdb/interruption.ts';
 import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
 import { copyRecentRuns } from '../src/pipeline/runs/recent-runs.ts';
+import { noteOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
 import { forgetRefusedRuns, noteRefusedRun } from '../src/pipeline/runs/refused-runs.ts';
 import { claimLanding } from '../src/pipeline/runs/landing-claim.ts';
 import { runOnStorage } from '../src/pipeline/runs/run-on-storage.ts';
@@ -71,14 +72,16 @@ export async function runPipeline<Result extends object>(
   const command = `run ${pipeline}`;
   // A failure needs no note where the ledger has it, or where the request itself is refused.
   let isReported = settings.storage?.follow === true;
+  let isRequestRefused = isReported;
   const open = async (state: StateDatabase) => {
     // With the warehouse held: the run before has published as of its own moment while this one waited.
     const clock = readRunClock(effects, request.asOf);
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) {
       isReported = true;
+      isRequestRefused = request.asOf !== undefined;
       assertNotOlder(clock, published.as_of, { isAskedFor: request.asOf !== undefined });
-      isReported = false;
+      isRequestRefused = isReported = false;
     }
     const parts = { ...clock, data, settings, ...terminal, effects };
     const onBegun = () => void (isReported = true);
@@ -90,8 +93,10 @@ export async function runPipeline<Result extends object>(
   try {
     const result = await withWarehouse(command, data, terminal, open, settings, effects);
     await forgetRefusedRuns(noting);
+    await noteOutcome(noting, pipeline);
     return result;
   } catch (error) {
+    if (!isRequestRefused) await noteOutcome(noting, pipeline, error);
     if (!isReported) await noteRefusedRun(noting, command, error);
     throw error;
   }

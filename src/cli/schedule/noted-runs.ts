@@ -3,6 +3,7 @@ import { exitCode } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import { describeUnreadableNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { isNoted, noteOutcome, readOutcome } from '../../pipeline/runs/pipeline-outcomes.ts';
 import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
 import { noteRefusedRun, readRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
 import { compareMoments } from '../../kit/time/moment.ts';
@@ -18,11 +19,19 @@ export function notedRuns(
 ): StartRun {
   const { data, logger, isStopping } = noting;
   return async (run) => {
-    if (!ledgered.includes(run.pipeline)) return start(run);
+    const outcomeBefore = JSON.stringify(isNoted(run.pipeline) ? readOutcome(data, run.pipeline) : undefined);
+    let isBusy = false;
+    const noteEnd = async (what: string) => {
+      if (isBusy || isStopping() || !isNoted(run.pipeline)) return;
+      const isItsOwn = JSON.stringify(readOutcome(data, run.pipeline)) !== outcomeBefore;
+      if (!isItsOwn) await noteOutcome(noting, run.pipeline, new Error(what));
+    };
     const before = JSON.stringify(
       readRefusedRuns(data, (unreadable) => logger.warn(describeUnreadableNote(unreadable))),
     );
     const note = async (what: string) => {
+      await noteEnd(what);
+      if (!ledgered.includes(run.pipeline)) return;
       try {
         const isItsOwn = JSON.stringify(readRefusedRuns(data)) !== before;
         if (!isStopping() && !isItsOwn && !hasFailed(data, run))
@@ -35,6 +44,7 @@ export function notedRuns(
     try {
       const end = await start(run);
       const how = typeof end === 'string' ? `by ${end}` : `with exit code ${end}`;
+      if (end === exitCode.busy) isBusy = true;
       if (end !== null && end !== exitCode.done) await note(`its process ended ${how}`);
       return end;
     } catch (error) {

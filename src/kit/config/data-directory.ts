@@ -119,6 +119,13 @@ export class DataDirectory {
   get refusedRunsFile() {
     return join(this.warehouse, 'refused-runs.json');
   }
+  /** How the last run of each pipeline ended, a file for each. */
+  get outcomes() {
+    return join(this.warehouse, 'outcomes');
+  }
+  outcomeFile(pipeline: string) {
+    return join(this.outcomes, `${pipeline}.json`);
+  }
   /** Work in progress of the run that holds the lock; swept by the next one. */
   get scratch() {
     return join(this.warehouse, 'scratch');

@@ -9,6 +9,7 @@ import { clockOffsetAdvice } from '../runs/storage-clock.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { ageText } from '../../kit/time/age.ts';
 import { describeFailure } from './last-failure.ts';
+import { describeFailedDelivery } from './pipelines-status.ts';
 import type { StatusReport } from './status-report.ts';
 
 /** An action that the operator should take. */
@@ -206,6 +207,8 @@ function postbackActions(report: StatusReport, allowed: number): AdvisedAction[]
     command: 'offerline sites list',
     ...alarmIf(unreadable.includes(what)),
   }));
+  const failed = describeFailedDelivery(report.pipelines, report.schedule.role);
+  if (failed !== undefined) actions.push({ what: failed, command: 'offerline postbacks deliver', ...alarm });
   for (const { site_key, conversions } of unknown_sites)
     actions.push({
       what: `rewards of ${counted(conversions, 'conversion')} of the last 24 hours wait for site ${site_key}, which sites.json does not know`,

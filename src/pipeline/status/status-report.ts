@@ -6,7 +6,7 @@ import { readLanding, type LandingReport } from '../doctor/landing-folder.ts';
 import { readSchedule, type ScheduleReport } from '../doctor/examine-schedule.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
-import { describeUnreadableNote } from '../../kit/files/note-file.ts';
+import { describeUnreadableNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../../postbacks/open-store.ts';
 import { readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
 import { configurationTrouble } from '../runs/configuration-note.ts';
@@ -18,6 +18,7 @@ import { analyticsFile } from '../snapshot/manifest.ts';
 import { realLeaseClocks } from '../runs/held-lease.ts';
 import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
+import { readPipelineReports, type PipelineReport } from './pipelines-status.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
 import { readPicturesReport, type PicturesReport } from './pictures-status.ts';
 import { nothingPublished, readPublishedStatus, type PublishedStatus } from './published-status.ts';
@@ -35,6 +36,8 @@ export interface StatusReport extends PublishedStatus {
   /** Process that holds the warehouse. */
   running: { pid: number; command: string; since: string } | null;
   schedule: ScheduleReport;
+  /** How the last run of each pipeline on this machine ended, also of one that could not begin. */
+  pipelines: PipelineReport[];
   /** Null where there never was a postback, or their store cannot be read. */
   postbacks: { pending: number; dead: number } | null;
   /** Due postbacks by site that wait for a site or an address in `sites.json`, or for the end of a pause. */
@@ -80,10 +83,12 @@ export async function readStatusReport(
 ): Promise<StatusReport> {
   const { pictures } = settings;
   const notes: string[] = [];
+  const onUnreadable = (note: UnreadableNote) => notes.push(describeUnreadableNote(note));
   const report: StatusReport = {
     snapshot: null,
     running: readWarehouseHolder(data) ?? null,
-    schedule: readSchedule(data, settings, realLeaseClocks, (note) => notes.push(describeUnreadableNote(note))),
+    schedule: readSchedule(data, settings, realLeaseClocks, onUnreadable),
+    pipelines: readPipelineReports(data, now, onUnreadable),
     ...nothingPublished,
     configuration:
       configurationTrouble(data, settings.storage?.url, (note) => notes.push(describeUnreadableNote(note))) ?? null,
@@ -91,7 +96,7 @@ export async function readStatusReport(
     waiting_postbacks: [],
     silent_sites: [],
     last_failure: readLastFailure(data),
-    refused_runs: readRefusedRuns(data, (note) => notes.push(describeUnreadableNote(note))),
+    refused_runs: readRefusedRuns(data, onUnreadable),
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],

@@ -9,6 +9,7 @@ import { clockOffsetAdvice } from '../runs/storage-clock.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
+import { describeFailedDelivery } from './pipelines-status.ts';
 import { readStatusReport, type StatusReport } from './status-report.ts';
 import { adviseActions, type AdvisedAction } from './actions.ts';
 
@@ -44,7 +45,7 @@ export async function readStatus(
 /** `allowed`: minutes for which a site may take no postback. */
 function alarms(report: StatusReport, allowed: number): string[] {
   const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = report;
-  const { landing, sources, pictures, silent_sites } = report;
+  const { landing, sources, pictures, silent_sites, pipelines } = report;
   return [
     ...unreadable,
     ...(snapshot?.age_seconds === null
@@ -61,6 +62,7 @@ function alarms(report: StatusReport, allowed: number): string[] {
     ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
     ...(report.configuration === null ? [] : [`${report.configuration}: ${configurationAdvice}`]),
     ...(landing.trouble === null ? [] : [landing.trouble]),
+    ...[describeFailedDelivery(pipelines, schedule.role)].filter((what) => what !== undefined),
     ...sources
       .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)
       .map(({ source, error }) => `source ${source} was not pulled: ${error}`),

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noteOutcome, readOutcome } from '../../../src/pipeline/runs/pipeline-outcomes.ts';
 import { noteRefusedRun, readRefusedRuns } from '../../../src/pipeline/runs/refused-runs.ts';
 import { notedRuns } from '../../../src/cli/schedule/noted-runs.ts';
 import type { StartRun } from '../../../src/cli/schedule/schedule-lane.ts';
@@ -52,6 +53,22 @@ it('what the run has noted itself is not noted again', async () => {
     return 1;
   };
   expect(await after(refused)).toMatchObject({ error: 'storage is away', times: 1 });
+});
+
+it('the outcome of one whose process is gone without a word is noted for any pipeline', async () => {
+  const ended = async (pipeline: string, end: number | 'SIGKILL' | null) => {
+    await notedRuns(async () => end, noting())({ pipeline, scheduledAt: noon });
+    return readOutcome(data, pipeline);
+  };
+  expect(await ended('postbacks', 0)).toBeUndefined();
+  expect(await ended('postbacks', 3)).toBeUndefined();
+  expect(await ended('postbacks', 'SIGKILL')).toMatchObject({ outcome: 'failed', at: noon, last_good_at: null });
+  expect(await ended('refresh', 7)).toMatchObject({ error: 'its process ended with exit code 7' });
+  await noteOutcome(noting(), 'pull');
+  expect(await ended('pull', null)).toMatchObject({ outcome: 'done' });
+  const own: StartRun = async () => (await noteOutcome(noting(), 'pull', new Error('its own words')), 1);
+  await notedRuns(own, noting())({ pipeline: 'pull', scheduledAt: noon });
+  expect(readOutcome(data, 'pull')).toMatchObject({ error: 'its own words', last_good_at: noon });
 });
 
 it('where notes cannot be read the run is begun all the same, and what becomes of it is told', async () => {

@@ -148,6 +148,7 @@ it('files add up, and a hostile id stays a text', async () => {
 
 it('runs are live, with a chart and a table of stages, and the files that they read', async () => {
   const runs = await show('/runs');
+  expect(runs.text).toMatch(/Last outcome of each pipeline on this machine.*refresh.*done/s);
   expect(runs.text).toContain(`refresh ● done`);
   expect(runs.text).toContain('Refresh now: preview');
   expect(runs.text).toContain('Duration of the newest 2 of these runs');

@@ -188,6 +188,6 @@ export class FaultedLife implements AsyncDisposable {
 }
 
 /** Steps that a run does for the comfort of others and goes on without. */
-const helpful = new Set(['recent runs']);
+const helpful = new Set(['recent runs', 'pipeline outcome']);
 
 const safeWords = 'What was published stays as it was';

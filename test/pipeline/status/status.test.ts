@@ -317,6 +317,7 @@ const well: StatusReport = {
     last_error_at: null,
     clock_offset_seconds: null,
   },
+  pipelines: [],
   damage: [],
   machine: [],
   sites: [],

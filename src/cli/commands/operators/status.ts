@@ -5,6 +5,7 @@ import { OfferlineError } from '../../../kit/errors/errors.ts';
 import { ageText } from '../../../kit/time/age.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
+import { describeRole, pipelineRow } from '../../../pipeline/status/describe-machine.ts';
 import { describeFailure } from '../../../pipeline/status/last-failure.ts';
 import { readStatus, type Status } from '../../../pipeline/status/status.ts';
 import type { CommandContext } from '../../context.ts';
@@ -18,9 +19,9 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
       'Also the writer or standby of storage, files, rejected rows, postbacks and mirrored pictures.',
       'Exits 1 where something is older than `freshness` allows or dated after the clock;',
       'where a run failed, was refused or was killed, or is not in object storage, and none has been good since;',
-      'where the schedule, or the service that follows, cannot use object storage;',
+      'where the schedule, or the service that follows, cannot use object storage, or the clock is a minute off its own;',
       'where sites, sources, rates or mappings differ from those of the machine that published last;',
-      'where the last pull of a source failed or was killed, or the last pass over pictures was killed;',
+      'where the last pull of a source failed or was killed, or the last pass over pictures was killed or over postbacks failed;',
       'where a site takes no postbacks; where the landing folder is gone or emptied;',
       'and where a snapshot, `sites.json` or `sources.json` cannot be read. `to_do` in `--json` marks these as `alarm`.',
     ].join(' '),
@@ -38,7 +39,7 @@ function describe(status: Status): string {
   const { snapshot, damage, newest, files, rejects_of_last_day, reports, postbacks } = status;
   if (snapshot === null) {
     const what = damage.length === 0 ? 'No snapshot was published yet.' : 'No published snapshot can be read.';
-    return [what, ...runs(status), scheduleLine(status), ...pulls(status), ...toDo(status)].join('\n');
+    return [what, ...runs(status), ...machine(status), ...pulls(status), ...toDo(status)].join('\n');
   }
   const counts = Object.entries(snapshot.row_counts)
     .map(([name, rows]) => `${name} ${rows}`)
@@ -47,7 +48,7 @@ function describe(status: Status): string {
     `snapshot ${snapshot.snapshot_id}, as of ${snapshot.as_of}, ${snapshot.age_seconds === null ? "ahead of this machine's clock" : ageText(snapshot.age_seconds)}`,
     `  ${counts}`,
     ...runs(status),
-    scheduleLine(status),
+    ...machine(status),
     reports.outdated + reports.missing === 0
       ? 'every daily report is there and agrees with the events'
       : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing`,
@@ -80,16 +81,9 @@ function runs({ running, last_failure: failure }: Status): string[] {
   ];
 }
 
-function scheduleLine({ schedule }: Status): string {
-  const { role, pid, storage, writer, lease_age_seconds: age } = schedule;
-  const lease = age === null ? '' : `, its lease renewed ${ageText(age)}`;
-  const words = {
-    writes: `the schedule writes${storage === null ? '' : ` to ${storage}${lease}`}`,
-    stands_by: `the schedule stands by for ${storage}${writer === null ? '' : `, ${writer} writes`}`,
-    follows: `the service follows ${storage}`,
-    neither: `no schedule runs here${storage === null ? '' : `, nor does anything use ${storage}`}`,
-  };
-  return visibleText(`${words[role]}${pid === null ? '' : ` (process ${pid})`}`);
+function machine({ schedule, pipelines }: Status): string[] {
+  const table = pipelines.length === 0 ? [] : ['', textTable(pipelines.map(pipelineRow)), ''];
+  return [describeRole(schedule), ...table];
 }
 
 function pulls({ sources }: Status): string[] {

@@ -4,6 +4,7 @@ import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { moment, numberText } from '../../html/values.ts';
 import type { HealthSummary } from '../../live/health.ts';
+import { describeRole } from '../../../pipeline/status/describe-machine.ts';
 import type { Page } from '../../page/page.ts';
 
 type DayRow = ConsoleRow<'overview_days'>;
@@ -100,7 +101,7 @@ function attention({ status, word, checkedAt }: HealthSummary): Html {
       <p>The health check is running.</p>
     </section>`;
   const checked = html`<p class="quiet">
-    Checked at ${moment(new Date(checkedAt).toISOString())}. <code>offerline status</code> prints the same.
+    On this machine ${describeRole(status.schedule)}. Checked at ${moment(new Date(checkedAt).toISOString())}. <code>offerline status</code> prints the same.
   </p>`;
   if (word === 'well')
     return html`<section id="attention">

@@ -1,4 +1,5 @@
 import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
+import { readPipelineReports, type PipelineReport } from '../../../pipeline/status/pipelines-status.ts';
 import { durationBars } from '../../charts/duration-bars.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { filterForm } from '../../html/filter-form.ts';
@@ -31,11 +32,19 @@ const columns: readonly Column<RunRow>[] = [
   { name: 'error', title: 'Error', show: ({ error }) => textOrMissing(error?.split('\n')[0] ?? null, 'none') },
 ];
 
+const outcomeColumns: readonly Column<PipelineReport>[] = [
+  { name: 'pipeline', title: 'Pipeline' },
+  { name: 'outcome', title: 'Last outcome', kind: 'status' },
+  { name: 'at', title: 'Ended', kind: 'moment' },
+  { name: 'last_good_at', title: 'Last good', kind: 'moment', whyNone: 'none known' },
+  { name: 'error', title: 'Error', show: ({ error }) => textOrMissing(error?.split('\n')[0] ?? null, 'none') },
+];
+
 export const runsPage: Page = {
   path: '/runs',
   navigation: 'Runs',
   live: true,
-  async show({ address, user, data, part }) {
+  async show({ address, user, data, now, part }) {
     const status = address.get('status');
     if (status !== undefined && status !== 'failed')
       throw new ConsoleError(400, `status is "${status}"; it can be "failed", or left out`);
@@ -63,6 +72,14 @@ export const runsPage: Page = {
         ]),
         bars.length > 1 &&
           (await durationBars(`Duration of the newest ${bars.length} of these runs, seconds; ${failed} failed.`, bars)),
+        dataTable<PipelineReport>({
+          name: 'outcomes',
+          caption: 'Last outcome of each pipeline on this machine, also of what could not begin (live)',
+          columns: outcomeColumns,
+          rows: readPipelineReports(data, now),
+          command: 'offerline status',
+          empty: 'No pipeline has run here since outcomes are noted.',
+        }),
         dataTable<RunRow>({
           name: 'runs',
           caption: 'Runs, newest first (live)',
