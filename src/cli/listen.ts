@@ -17,7 +17,7 @@ export async function listen(
   service: { listen(at: { host: string; port: number }): Promise<string> },
   host: string,
   port: number,
-  settings: '' | 'tracker.' | 'console.',
+  settings: '' | 'tracker.' | 'console.' | 'metrics.',
 ): Promise<string> {
   try {
     return await service.listen({ host, port });
@@ -25,16 +25,20 @@ export async function listen(
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new UsageError(
-        `port ${port} of ${host} is in use: stop what listens there, or choose another by ${settings}port of offerline.json or --port`,
+        `port ${port} of ${host} is in use: stop what listens there, or choose another by ${settings}port of offerline.json or ${optionOf(settings, 'port')}`,
         { cause: error },
       );
     if (['EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EAI_AGAIN'].includes(code ?? ''))
       throw new UsageError(
-        `${host}:${port} cannot be listened on (${code}): choose another by ${settings}host and ${settings}port of offerline.json, or --host and --port`,
+        `${host}:${port} cannot be listened on (${code}): choose another by ${settings}host and ${settings}port of offerline.json, or ${optionOf(settings, 'host')} and ${optionOf(settings, 'port')}`,
         {
           cause: error,
         },
       );
     throw error;
   }
+}
+
+function optionOf(settings: string, name: 'host' | 'port'): string {
+  return settings === 'metrics.' ? `--metrics-${name}` : `--${name}`;
 }

@@ -49,6 +49,8 @@ export interface ServiceOptions {
   trackerAddress?: () => string;
   /** Needed where `limits` of the settings names Redis. */
   openSharedLimits?: OpenSharedLimits;
+  /** Answered by `/metrics` with the service's own: those of the schedule in this process. */
+  moreMetrics?: Metrics | undefined;
   effects?: Pick<Effects, 'now'>;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
@@ -84,6 +86,7 @@ export async function createService({
   trackerAddress = () => addressText({ address: settings.tracker.host, port: settings.tracker.port }),
   effects = realEffects,
   openSharedLimits,
+  moreMetrics,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
   const sites = new SiteRegistry(data.sitesFile, log);
@@ -132,7 +135,7 @@ export async function createService({
   const api = new PublisherApi(state, settings, metrics);
   measurePulls(metrics, data, now);
   if (pictures !== undefined) measurePictures(metrics, pictures);
-  const health = new Health({ settings, snapshot, metrics, describe: () => server.swagger(), now });
+  const health = new Health({ settings, snapshot, metrics, moreMetrics, describe: () => server.swagger(), now });
   const fixed = new Map([...health.routes, ...(await documentation())]);
   const publicUrl = settings.public_url;
   const server = await createHttpServer({ api, fixed, accessLog, connections, unsent, log, publicUrl });

@@ -53,6 +53,11 @@ it('fills the default data directory with a demo, refreshes, serves, and ends at
   for (const { site_secret } of sites) expect(printed).not.toContain(site_secret);
 
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  // One endpoint for the process: the service's and the schedule's.
+  const measured = await (await fetch(`${address}/metrics`)).text();
+  expect(measured).toMatch(/^offerline_snapshot_present 1$/m);
+  expect(measured).toMatch(/^offerline_role\{role="writes"\} 1$/m);
+  expect(measured).toMatch(/^offerline_runs_total\{pipeline="refresh",outcome="done"\} \d+$/m);
   const site = sites.find(({ variant, status }) => variant === 'C' && status === 'active');
   const list = await fetch(`${address}/c/api/v1/offers?site_key=${site?.site_key}&site_secret=${site?.site_secret}`);
   expect(list.status).toBe(200);

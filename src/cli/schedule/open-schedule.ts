@@ -11,6 +11,7 @@ import { notedRuns } from './noted-runs.ts';
 import { plannedPipelines, sourceOfPull } from './planned-pipelines.ts';
 import { acquireSchedulerLock, startSchedule, type Schedule } from './schedule.ts';
 import type { ScheduledRun } from './schedule-lane.ts';
+import type { ScheduleMetrics } from './schedule-metrics.ts';
 import { scheduledProcesses } from './scheduled-process.ts';
 
 /**
@@ -21,6 +22,7 @@ export async function openSchedule(
   data: DataDirectory,
   settings: Settings,
   context: CommandContext,
+  metrics: ScheduleMetrics,
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Schedule> {
   const { storage } = settings;
@@ -28,7 +30,7 @@ export async function openSchedule(
     throw new UsageError(
       'this machine follows storage and writes nothing: `offerline serve` here, or leave "follow" out of "storage" in offerline.json',
     );
-  if (storage === undefined) return openOwnSchedule(data, settings, context, environment);
+  if (storage === undefined) return openOwnSchedule(data, settings, context, metrics, environment);
   const { openLeasedSchedule } = await leasedSchedule.load();
   const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
   return openLeasedSchedule(
@@ -36,7 +38,8 @@ export async function openSchedule(
     { ...settings, storage },
     context.terminal.logger,
     lock,
-    (leased: NodeJS.ProcessEnv) => openOwnSchedule(data, settings, context, { ...environment, ...leased }),
+    (leased: NodeJS.ProcessEnv) => openOwnSchedule(data, settings, context, metrics, { ...environment, ...leased }),
+    (role) => metrics.watchRole(role),
   );
 }
 
@@ -47,6 +50,7 @@ async function openOwnSchedule(
   data: DataDirectory,
   settings: Settings,
   { terminal: { logger } }: CommandContext,
+  metrics: ScheduleMetrics,
   environment: NodeJS.ProcessEnv,
 ): Promise<Schedule & { handOver(): Promise<void> }> {
   const main = programFile('src/cli/main');
@@ -56,7 +60,10 @@ async function openOwnSchedule(
   const schedule = await startSchedule(
     data,
     await plannedPipelines(data, settings, logger),
-    notedRuns((run) => processes.start(run), { data, effects: realEffects, logger, isStopping: () => isStopping }),
+    notedRuns(
+      metrics.counted((run) => processes.start(run)),
+      { data, effects: realEffects, logger, isStopping: () => isStopping },
+    ),
     logger,
   );
   return {

@@ -1,11 +1,14 @@
 import {
   attemptRecordOf,
+  backlogOf,
   failingSiteOf,
   sortableText,
   stateColumns,
   type AttemptRecord,
+  type Backlog,
   type DeliveryState,
   type FailingSite,
+  type Row,
 } from '../../postbacks/store/delivery-rows.ts';
 import type {
   DeliveryFilter,
@@ -70,6 +73,13 @@ export class PostgresList {
        GROUP BY last_error, last_status, state ORDER BY postbacks DESC, last_error COLLATE "C", last_status NULLS FIRST, state COLLATE "C"`,
     );
     return rows as unknown as FailedPostbacks[];
+  }
+
+  async backlog(): Promise<Backlog> {
+    const [row] = await this.#session.query(
+      `SELECT count(*) AS postbacks, min(sort_key) AS oldest FROM postbacks WHERE state IN ('pending', 'delivering')`,
+    );
+    return backlogOf(row as Row);
   }
 
   async failingSites(): Promise<FailingSite[]> {

@@ -77,6 +77,9 @@ export class PostgresStore implements DeliveryStore {
   countByError() {
     return this.#list.countByError();
   }
+  backlog() {
+    return this.#list.backlog();
+  }
   failingSites() {
     return this.#list.failingSites();
   }

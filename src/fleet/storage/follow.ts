@@ -10,7 +10,7 @@ import { ObjectStore } from './object-store.ts';
 import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
 import { assertFollowsOnSeen, rememberSeen } from './seen-pointer.ts';
-import { RoleNote } from '../../pipeline/runs/storage-role.ts';
+import { RoleNote, type ReportedRole } from '../../pipeline/runs/storage-role.ts';
 
 /** Waits between looks, longer after failures: each look may fetch a whole snapshot in vain. */
 const looks = { first: 2_000, max: 30_000 };
@@ -28,6 +28,7 @@ export interface Following {
 export async function followStorage(
   settings: StorageSettings,
   { data, effects, logger }: Omit<BringingSnapshots, 'store'> & { logger: Logger },
+  watchRole: (role: ReportedRole) => void = () => undefined,
 ): Promise<Following> {
   const store = await ObjectStore.open(settings);
   const ending = new AbortController();
@@ -58,7 +59,9 @@ export async function followStorage(
       complaint = message;
       failures++;
     }
-    await note.report({ role: 'follows', error: complaint ?? null, clockOffset: store.clockOffset });
+    const role = { role: 'follows', error: complaint ?? null, clockOffset: store.clockOffset } as const;
+    watchRole(role);
+    await note.report(role);
   }
 
   async function bring(stored: StoredPointer): Promise<void> {

@@ -40,6 +40,7 @@ export async function openLeasedSchedule(
   logger: Logger,
   lock: ProcessLock,
   open: (environment: NodeJS.ProcessEnv) => Promise<WritingSchedule>,
+  watchRole: (role: ReportedRole) => void = () => undefined,
 ): Promise<RunningSchedule> {
   const effects = realEffects;
   const note = new RoleNote(data.scheduleRoleFile, settings.storage.url, { effects, logger });
@@ -48,7 +49,7 @@ export async function openLeasedSchedule(
     store = await ObjectStore.open(settings.storage);
     const sync = { data, settings, logger, effects, store };
     await assertFitStorage(sync);
-    return leasedSchedule(sync, note, lock, open);
+    return leasedSchedule(sync, note, lock, open, watchRole);
   } catch (error) {
     await note.reportError((error as Error).message);
     store?.[Symbol.dispose]();
@@ -63,6 +64,7 @@ function leasedSchedule(
   note: RoleNote,
   lock: ProcessLock,
   open: (environment: NodeJS.ProcessEnv) => Promise<WritingSchedule>,
+  watchRole: (role: ReportedRole) => void,
 ): RunningSchedule {
   const { data, settings, logger, effects, store } = sync;
   const ending = new AbortController();
@@ -114,7 +116,10 @@ function leasedSchedule(
       logger,
       effects,
       standBy: keepUp,
-      reportRole: (role: ReportedRole) => note.report({ ...role, clockOffset: store.clockOffset }),
+      reportRole: (role: ReportedRole) => {
+        watchRole(role);
+        return note.report({ ...role, clockOffset: store.clockOffset });
+      },
     };
     const lease = await WriterLease.acquire(leasing, epochTaken, ending.signal);
     if (lease === undefined) return;

@@ -49,8 +49,6 @@ export class ObjectStore implements Disposable {
   readonly url: string;
   /** Requests so far, by kind, and bytes written: what publishing costs. */
   readonly cost = { reads: 0, writes: 0, lists: 0, bytesWritten: 0 };
-  /** Requests that failed, lost swaps not among them. */
-  failures = 0;
   readonly #sdk: typeof Client;
   readonly #client: Client.S3Client;
   readonly #bucket: string;
@@ -250,7 +248,6 @@ export class ObjectStore implements Disposable {
 
   #failure(doing: string, key: string, error: unknown): StorageError {
     if (error instanceof StorageError) return error;
-    this.failures++;
     const { name, message, code } = error as Error & { code?: string };
     const status = s3Status(error);
     let reason = status === undefined ? `no whole answer (${code ?? name})` : `HTTP ${status} ${name}: ${message}`;

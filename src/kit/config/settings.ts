@@ -75,6 +75,16 @@ export const settingsSchema = z.strictObject({
       'Proxies before the service, the tracker and the console. Only their `X-Forwarded-For` names a client’s address; others could make it up',
     ),
   console: consoleSchema.prefault({}),
+  metrics: z
+    .strictObject({
+      host: z.string().min(1).default('127.0.0.1').describe('Address at which `offerline schedule` answers `/metrics`'),
+      port: z.int().min(0).max(65535).optional().meta({
+        absent: 'it does not answer',
+        description:
+          'Port of that, such as 9464. Everything else has `/metrics` where it listens; `start` has the schedule’s with the service’s',
+      }),
+    })
+    .prefault({}),
   pictures: z
     .boolean()
     .default(false)

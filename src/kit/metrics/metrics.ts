@@ -36,13 +36,13 @@ export class Metrics {
   }
 
   /** A value that is read when metrics are asked for; without a sample where it is undefined. */
-  gauge(name: MetricName, help: string, read: () => number | undefined): void {
+  gauge(name: MetricName, help: string, read: () => number | undefined | Promise<number | undefined>): void {
     const gauge: Gauge = new Gauge({
       name,
       help,
       registers: [this.#registry],
-      collect() {
-        const value = read();
+      async collect() {
+        const value = await read();
         if (value === undefined) gauge.remove();
         else gauge.set(value);
       },

@@ -4,13 +4,16 @@ import type { DeliveryDatabase } from './delivery-database.ts';
 import { ClickOrder } from './click-order.ts';
 import {
   attemptRecordOf,
+  backlogOf,
   deliveryStateOf,
   failingSiteOf,
   sortableText,
   stateColumns,
   type AttemptRecord,
+  type Backlog,
   type DeliveryState,
   type FailingSite,
+  type Row,
 } from './delivery-rows.ts';
 import type { DeliveryFilter, FailedPostbacks, SitePostbacks, StateCounts, StatePostbacks } from './query-store.ts';
 
@@ -65,6 +68,16 @@ export class DeliveryList {
     );
     const sequences = found.slice(0, rows).map(({ sequence }) => sequence);
     return { where: `sequence IN (${sequences.join(', ')})`, values: [] };
+  }
+
+  /** Reads the index of unfinished postbacks alone. */
+  backlog(): Backlog {
+    const row = this.#database
+      .prepare(
+        `SELECT count(*) AS postbacks, min(sort_key) AS oldest FROM postbacks WHERE state IN ('pending', 'delivering')`,
+      )
+      .get();
+    return backlogOf(row as Row);
   }
 
   count(filter: DeliveryFilter): number {

@@ -126,6 +126,19 @@ export function sortableText(moment: Moment): string {
   return text.includes('.') ? text : `${text.slice(0, 19)}.000000Z`;
 }
 
+/** Postbacks that are neither delivered nor given up. */
+export interface Backlog {
+  postbacks: number;
+  /** Time of the earliest of their events, in milliseconds since the epoch; null without any. */
+  oldestOccurredAt: number | null;
+}
+
+/** Columns `postbacks`, and `oldest` for the smallest sort key. */
+export function backlogOf({ postbacks, oldest }: Row): Backlog {
+  const [moment] = (oldest as string | null)?.split(' ') ?? [];
+  return { postbacks: postbacks as number, oldestOccurredAt: moment === undefined ? null : millisecondsOf(moment) };
+}
+
 export function millisecondsOf(moment: Moment): number {
   return dateOf(moment).getTime();
 }

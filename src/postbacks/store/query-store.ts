@@ -1,12 +1,14 @@
 import type { Moment } from '../../kit/time/moment.ts';
 import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
-import type { AttemptRecord, DeliveryState, FailingSite } from './delivery-rows.ts';
+import type { AttemptRecord, Backlog, DeliveryState, FailingSite } from './delivery-rows.ts';
 
 /** Queries of operators and pages, and the two changes that operators and maintenance make. */
 export interface QueryStore {
   /** Returns the newest events first, without the first `skipped`. */
   find(filter: DeliveryFilter, limit: number, skipped?: number): Promise<DeliveryState[]>;
   count(filter: DeliveryFilter): Promise<number>;
+  /** Postbacks that are neither delivered nor given up. */
+  backlog(): Promise<Backlog>;
   /** Counts postbacks of each site, in the order of their keys, with a digest by which a later call shows a change. */
   countBySite(filter: DeliveryFilter): Promise<SitePostbacks[]>;
   /** Counts postbacks by site and state. An earlier result saves counting the delivered ones again. */

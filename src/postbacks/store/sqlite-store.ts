@@ -145,6 +145,9 @@ export class SqliteStore implements DeliveryStore {
   async countByError() {
     return this.#list.countByError();
   }
+  async backlog() {
+    return this.#list.backlog();
+  }
   async failingSites() {
     return this.#list.failingSites();
   }

@@ -15,6 +15,7 @@ export interface HealthOptions {
   snapshot: () => PublishedSnapshot | undefined;
   /** Metrics of the service, to which those of the snapshot are added. */
   metrics: Metrics;
+  moreMetrics: Metrics | undefined;
   /** The interface as OpenAPI, once all routes are there. */
   describe: () => object;
   /** Milliseconds since the epoch. */
@@ -129,8 +130,9 @@ export class Health {
   }
 
   async #measured(withSites: boolean): Promise<HttpResponse> {
-    const shown = withSites ? [this.#options.metrics, this.#siteMetrics] : [this.#options.metrics];
-    const texts = await Promise.all(shown.map((metrics) => metrics.text()));
+    const { metrics, moreMetrics } = this.#options;
+    const shown = [metrics, ...(moreMetrics ? [moreMetrics] : []), ...(withSites ? [this.#siteMetrics] : [])];
+    const texts = await Promise.all(shown.map((each) => each.text()));
     const answer = withHeaders(noStoreResponse(200, {}, this.#options.snapshot()), {
       'content-type': metricsContentType,
     });

@@ -54,6 +54,19 @@ export function describeKeeping(storeForTest: () => Promise<StoreForTest>): void
       ]);
     });
 
+    it('counts what is neither delivered nor given up, and knows the earliest event of it', async () => {
+      const { store } = await storeForTest();
+      expect(await store.backlog()).toEqual({ postbacks: 0, oldestOccurredAt: null });
+      const occurred = ['2026-11-20T09:00:00Z', '2026-11-20T08:30:00.5Z', '2026-11-20T09:30:00Z'];
+      await store.importOutbox(
+        'first',
+        occurred.map((occurredAt, index) => outboxRow(index + 1, { occurredAt, clickId: `c${index}` })),
+      );
+      expect(await store.backlog()).toEqual({ postbacks: 3, oldestOccurredAt: Date.parse('2026-11-20T08:30:00.5Z') });
+      await deliverOne(store);
+      expect(await store.backlog()).toMatchObject({ postbacks: 2 });
+    });
+
     it('counts by site and tells whether they are the same, in any order of ids', async () => {
       const { store } = await storeForTest();
       await store.importOutbox('first', [

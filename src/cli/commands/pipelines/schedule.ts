@@ -5,8 +5,11 @@ import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
 import { openSchedule } from '../../schedule/open-schedule.ts';
 import { plannedPipelines } from '../../schedule/planned-pipelines.ts';
 import { isRefreshDue } from '../../schedule/refresh-due.ts';
+import { ScheduleMetrics } from '../../schedule/schedule-metrics.ts';
 import { nextMoments } from '../../schedule/schedule.ts';
-import { addCommand, printAnswer, existingData } from '../../answer.ts';
+import { metricsListener } from '../../../kit/metrics/metrics-listener.ts';
+import { addCommand, printAnswer, existingData, wholeNumber } from '../../answer.ts';
+import { listen } from '../../listen.ts';
 import type { CommandContext } from '../../context.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 
@@ -18,6 +21,13 @@ const watchTexts = new Map<unknown, string>([
   [true, ', and as soon as files land'],
 ]);
 
+interface ScheduleOptions {
+  metricsPort?: number;
+  metricsHost?: string;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
 export function addScheduleCommand(program: Command, context: CommandContext): void {
   addCommand(
     program,
@@ -25,14 +35,34 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
     'Runs the pipelines by their cron expressions, without the HTTP service',
     'Each run is a process of its own. One schedule works on a data directory: a second one exits 3.',
   )
+    .option(
+      '--metrics-port <n>',
+      'answer /metrics at this port; 0 is any free one (default: metrics.port of offerline.json, else none)',
+      wholeNumber(0, 65535),
+    )
+    .option('--metrics-host <address>', 'address for that (default: metrics.host of offerline.json, else 127.0.0.1)')
     .option('--dry-run', `show the next ${shownMoments} moments of each pipeline; run nothing`)
-    .action(async (options: { dryRun?: boolean; json?: boolean }) => {
+    .action(async (options: ScheduleOptions) => {
       if (options.dryRun === true) return showMoments(options, context);
       const data = existingData();
-      const schedule = await openSchedule(data, readSettings(data), context);
-      await untilStopped();
-      context.terminal.logger.info('stopping: runs under way end after their step');
-      await leave(schedule.stop());
+      const settings = readSettings(data);
+      const { logger } = context.terminal;
+      const metrics = new ScheduleMetrics(data, settings, logger);
+      const listener = metricsListener(metrics.metrics, logger);
+      const { host, port } = settings.metrics;
+      const wanted = options.metricsPort ?? port;
+      try {
+        if (wanted !== undefined) {
+          const address = await listen(listener, options.metricsHost ?? host, wanted, 'metrics.');
+          logger.info({ address }, 'answering /metrics');
+        }
+        const schedule = await openSchedule(data, settings, context, metrics);
+        await untilStopped();
+        logger.info('stopping: runs under way end after their step');
+        await leave(schedule.stop());
+      } finally {
+        await listener.close();
+      }
     });
 }
 

@@ -18,6 +18,7 @@ import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { whatToTry } from '../../what-to-try.ts';
 import { openSchedule } from '../../schedule/open-schedule.ts';
+import { ScheduleMetrics } from '../../schedule/schedule-metrics.ts';
 
 interface ServeOptions {
   port?: number;
@@ -154,8 +155,10 @@ async function serve(
   { scheduled, environment, tracker, console }: ServeMode,
 ): Promise<void> {
   const { logger } = context.terminal;
-  const schedule = scheduled ? await openSchedule(data, settings, context, environment) : undefined;
-  const following = options.snapshot === undefined ? await followed(data, settings, context) : undefined;
+  const isFollowing = options.snapshot === undefined && settings.storage?.follow === true;
+  const machine = scheduled || isFollowing ? new ScheduleMetrics(data, settings, logger) : undefined;
+  const schedule = scheduled && machine ? await openSchedule(data, settings, context, machine, environment) : undefined;
+  const following = isFollowing ? await followed(data, settings, context, machine) : undefined;
   // Loaded here alone: no other command answers HTTP, and each would start later for it.
   const { createService } = await import('../../../serve/service.ts');
   const service: Service = await createService({
@@ -163,6 +166,7 @@ async function serve(
     settings,
     log: logger,
     openSharedLimits,
+    moreMetrics: machine?.metrics,
     trackerAddress: () => trackerAddress(data, settings.tracker, {}),
     snapshotId:
       options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
@@ -193,8 +197,14 @@ async function followNow({ address }: ChildCommand): Promise<void> {
 }
 
 /** The SDK is loaded where there is storage to follow, and nowhere else. */
-async function followed(data: DataDirectory, { storage }: Settings, { terminal }: CommandContext) {
+async function followed(
+  data: DataDirectory,
+  { storage }: Settings,
+  { terminal }: CommandContext,
+  metrics: ScheduleMetrics | undefined,
+) {
   if (storage?.follow !== true) return undefined;
   const { followStorage } = await followedStorage.load();
-  return followStorage(storage, { data, effects: realEffects, logger: terminal.logger });
+  const opening = { data, effects: realEffects, logger: terminal.logger };
+  return followStorage(storage, opening, (role) => metrics?.watchRole(role));
 }
