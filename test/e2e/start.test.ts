@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSites } from '../../src/kit/sites/sites.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
+import { declaredMetrics, namedMetrics } from '../support/monitoring.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -66,6 +67,10 @@ it('fills the default data directory with a demo, refreshes, serves, and ends at
   // Its links lead to the tracker that runs beside it.
   const link = offers[0]?.tracking_url ?? '';
   expect((await fetch(new URL('/readyz', link))).status).toBe(200);
+  // Rules and dashboard name nothing that these processes do not have.
+  const ofTracker = await (await fetch(new URL('/metrics', link))).text();
+  const declared = declaredMetrics(`${measured}\n${ofTracker}`);
+  expect(namedMetrics().filter((name) => !declared.has(name))).toEqual([]);
   const tracked = await fetch(link.replace('{user_id}', 'ann'), { redirect: 'manual' });
   expect([tracked.status, tracked.headers.get('cache-control')]).toEqual([204, 'no-store']);
 
