@@ -1,11 +1,24 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { addressText } from '../../kit/http/listening-address.ts';
+import { metricsContentType } from '../../kit/metrics/metrics.ts';
+
+/** A scrape that fails would look like a tracker that is gone. */
+const standbyMetrics = `# HELP offerline_tracker_standby This tracker waits for another machine's to end.
+# TYPE offerline_tracker_standby gauge
+offerline_tracker_standby 1
+`;
 
 /** Answers for a tracker while another machine's works: a proxy sees that this one lives, and asks the other. */
 export class StandbyServer {
   readonly #server = createServer((request, response) => {
-    const isAlive = (request.url ?? '').split('?', 1)[0] === '/healthz';
+    const path = (request.url ?? '').split('?', 1)[0];
+    if (path === '/metrics') {
+      response.writeHead(200, { 'content-type': metricsContentType, 'cache-control': 'no-store', connection: 'close' });
+      response.end(standbyMetrics);
+      return;
+    }
+    const isAlive = path === '/healthz';
     const document = isAlive
       ? { status: 'standby' }
       : { status: 'unavailable', error: 'standby', reason: 'another tracker works on this landing folder' };
