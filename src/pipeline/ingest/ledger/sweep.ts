@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { unnamedFiles } from '../../warehouse/named-files.ts';
@@ -8,8 +7,11 @@ import { unnamedFiles } from '../../warehouse/named-files.ts';
  * have taken their place.
  */
 export async function sweepUnnamedFiles(run: Run, { connection }: StateDatabase): Promise<void> {
-  for (const path of await unnamedFiles(connection, run.data)) {
-    await run.effects.files.remove(path, 'unnamed warehouse file: removed');
-    run.logger.info({ file: relative(run.data.root, path) }, 'swept: nothing names it any more');
-  }
+  const paths = await unnamedFiles(connection, run.data);
+  for (const path of paths) await run.effects.files.remove(path, 'unnamed warehouse file: removed');
+  if (paths.length > 0)
+    run.logger.info(
+      { files: paths.length },
+      'removed warehouse files that others have replaced, or that a killed run left',
+    );
 }
