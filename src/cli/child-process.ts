@@ -3,6 +3,7 @@ import { programFile } from '../kit/files/package-files.ts';
 import { exitCode, OfferlineError, type ExitCode } from '../kit/errors/errors.ts';
 import type { Logger } from '../kit/logging/log.ts';
 import { portOf } from '../kit/http/listening-address.ts';
+import { isStopping } from './stop-signal.ts';
 
 /** Message of a child command to the process that started it, once it listens. */
 export interface ListeningChild {
@@ -53,7 +54,8 @@ export async function startChildCommand(
   };
   const watch = () =>
     child.once('exit', (code, signal) => {
-      if (!isWanted) return;
+      // A terminal's Ctrl-C reaches the child as well, which may end before this process asks it to.
+      if (!isWanted || isStopping()) return;
       logger.error({ code, signal, seconds: wait / 1000 }, `\`offerline ${command}\` has ended and is started again`);
       timer = setTimeout(again, wait).unref();
       wait = Math.min(2 * wait, maxWait);

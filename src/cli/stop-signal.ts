@@ -32,6 +32,11 @@ export function stopSignal(logger?: Logger): AbortSignal {
   return stop.signal;
 }
 
+/** True once the process was asked to end. */
+export function isStopping(): boolean {
+  return controller?.signal.aborted === true;
+}
+
 /** Resolves when the process is asked to end. */
 export function untilStopped(): Promise<void> {
   const signal = stopSignal();
