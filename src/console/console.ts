@@ -117,7 +117,7 @@ export async function createConsole({
   const renderPage = (title: string, body: Html) => renderDocument(title, body);
   const renderForm = ({ title, path }: FormPage, { user }: FastifyRequest, body: Html) =>
     renderDocument(title, body, user, path, snapshots.current);
-  const access = await addAccess(server, { settings, users, renderPage, now });
+  const access = await addAccess(server, { settings, users, linkFile: data.consoleLinkFile, renderPage, now });
   version = serveStaticFiles(server);
 
   server.get('/live', requireRole('viewer'), (_request, reply) =>

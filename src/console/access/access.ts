@@ -36,6 +36,8 @@ export interface AccessParts {
   /** The settings, with the host that the console listens on. */
   settings: Pick<Settings, 'console' | 'trusted_proxies'>;
   users: UserRegistry;
+  /** Where `console link` writes its links. */
+  linkFile: string;
   renderPage: RenderPage;
   now: () => number;
 }
@@ -56,7 +58,7 @@ export function requireRole(access: 'anybody' | Role) {
  */
 export async function addAccess(
   app: FastifyInstance,
-  { settings, users, renderPage, now }: AccessParts,
+  { settings, users, linkFile, renderPage, now }: AccessParts,
 ): Promise<Access> {
   const connection = connectionChecks(settings);
   const isKnownHost = knownHosts(settings.console);
@@ -64,7 +66,7 @@ export async function addAccess(
   const addressOf = ({ raw }: FastifyRequest) =>
     clientAddress(raw.socket.remoteAddress, raw.headers['x-forwarded-for']?.toString());
   const limits = new AccessLimits();
-  const link = new EnterLink();
+  const link = new EnterLink(linkFile);
   const authenticator = new Authenticator(settings.console.proxy_header, connection, users, new Sessions());
 
   /** Counts a request; answers 429 and returns true where the limit is reached. */

@@ -225,6 +225,14 @@ export class DataDirectory {
   get consoleUsersFile() {
     return join(this.console, 'users.json');
   }
+  /** The newest link of `console link`, for one use. */
+  get consoleLinkFile() {
+    return join(this.console, 'link.json');
+  }
+  /** The listening address of a console that gives links, written by it. */
+  get consoleAddressFile() {
+    return join(this.console, 'address.json');
+  }
   get postbacks() {
     return join(this.root, 'postbacks');
   }

@@ -3,7 +3,7 @@ import { createServer, request, type IncomingHttpHeaders, type OutgoingHttpHeade
 import { createServer as createTlsServer, request as requestOverTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fastify, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
@@ -79,6 +79,7 @@ export async function consoleForTest(
   const access = await addAccess(app, {
     settings,
     users,
+    linkFile: join(dirname(file), 'link.json'),
     renderPage: (title, body) => html`<title>${title}</title>${body}`.toString(),
     now: () => clock.now,
   });

@@ -1,10 +1,29 @@
 import { Option, type Command } from 'commander';
 import { addUser, readUsers, removeUser, roles, type Role } from '../../../console/access/users.ts';
+import { writeEnterLink } from '../../../console/access/enter-link.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
 import { addCommand, printAnswer, existingData, fieldLines, textTable } from '../../answer.ts';
+import { consoleAddress } from '../../console-address.ts';
 import type { CommandContext } from '../../context.ts';
 
-/** Adds the subcommands of `console` about its users. */
+/** Adds the subcommands of `console`: about who may use it. */
 export function addConsoleUserCommands(consoleCommand: Command, context: CommandContext): void {
+  consoleCommand.enablePositionalOptions();
+  addCommand(
+    consoleCommand,
+    'link',
+    'Prints a link that lets into the console that runs, once, within ten minutes',
+    'It works on the machine and for the data directory of a console on loopback, also one that `start` runs.',
+  ).action(async (options: { json?: boolean }) => {
+    const data = existingData();
+    const address = await consoleAddress(data);
+    if (address === undefined)
+      throw new UsageError(
+        'no console that gives links runs on this data directory: start one with `offerline console` or `offerline start`; elsewhere than on loopback users sign in by the tokens of `offerline console add`',
+      );
+    const link = address + (await writeEnterLink(data.consoleLinkFile, Date.now()));
+    printAnswer(context, options, { address, link }, `Open ${link}\n(good once, for ten minutes)`);
+  });
   addCommand(consoleCommand, 'users', 'Lists who may use the console').action((options: { json?: boolean }) => {
     const users = readUsers(existingData().consoleUsersFile).map(({ name, role }) => ({ name, role }));
     printAnswer(context, options, { users }, textTable(users));

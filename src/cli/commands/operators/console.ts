@@ -8,6 +8,7 @@ import { refuseUnsafeListener } from '../../../console/access/safe-listener.ts';
 import { readUsers } from '../../../console/access/users.ts';
 import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { forgetConsoleAddress, recordConsoleAddress } from '../../console-address.ts';
 import { disconnectFromStarter, reportToStarter } from '../../child-process.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
@@ -25,7 +26,7 @@ export function addConsoleCommands(program: Command, context: CommandContext): v
       program,
       'console',
       "Serves the operators' and analysts' pages from the published snapshot",
-      'Actions are commands of this page, previewed first; see src/console/README.md. On loopback it prints a link that lets in, once, within ten minutes.',
+      'Actions are commands of this page, previewed first; see src/console/README.md. On loopback it prints a link that lets in, once, within ten minutes; `console link` prints another.',
     ),
     { host: 'console.host of offerline.json, else 127.0.0.1', port: 'console.port of offerline.json, else 8081' },
   ).action((options: ConsoleCommandOptions) => runConsole(options, context));
@@ -64,16 +65,26 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
     logger.info({ address }, 'the console listens');
     // Elsewhere the terminal is perhaps not the one of who opens the page: users sign in by their tokens.
     const link = isLoopbackHost(host) ? address + console.issueLink() : undefined;
+    if (link !== undefined)
+      await recordConsoleAddress(data, address).catch((error: unknown) =>
+        logger.warn(
+          { err: error },
+          'the address of the console could not be written, so `offerline console link` will not find it',
+        ),
+      );
     reportToStarter({ address, link: link ?? null });
     printAnswer(
       context,
       options,
       { address, link: link ?? null },
-      link === undefined ? `The console listens on ${address}` : `Open ${link}\n(good once, for ten minutes)`,
+      link === undefined
+        ? `The console listens on ${address}`
+        : `Open ${link}\n(good once, for ten minutes; \`offerline console link\` prints another)`,
     );
     await untilStopped();
   } finally {
     logger.info('stopping the console');
+    forgetConsoleAddress(data);
     await leave(console.close());
     disconnectFromStarter();
   }
