@@ -1,10 +1,12 @@
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { generate, usualSize } from '../demo/generate/generate.ts';
+import { publisherSites } from '../demo/generate/network/publishers.ts';
 import { buildNetwork } from '../demo/generate/network/network.ts';
 import { pullSources } from '../../pipelines/pull.ts';
 import { isDemo, pulledDemoSources, startDemoNetworks } from '../demo/demo-networks.ts';
 import { startDemoTraffic } from '../demo/demo-traffic.ts';
 import { isDemoSite, startPostbackReceiver, type PostbackReceiver } from '../demo/postback-receiver.ts';
+import { parseSettings, readSettingsText } from '../kit/config/settings.ts';
 import { readSites } from '../kit/sites/sites.ts';
 import type { CommandContext } from './context.ts';
 
@@ -19,15 +21,29 @@ const demoSettings = { schedule: { refresh: { cron: '*/5 * * * *', watch: true }
  */
 export async function fillWithDemo(data: DataDirectory, { terminal }: CommandContext): Promise<void> {
   terminal.logger.info({ folder: data.root }, 'there is no data directory yet: filling one with a demo network');
+  const ownSettings = readOwnSettings(data);
   terminal.progress.start('generating clicks', demo.clicks);
   try {
     await generate(
-      { ...demo, out: data.root, end: new Date(), pulled: pulledDemoSources, settings: demoSettings },
+      { ...demo, out: data.root, end: new Date(), pulled: pulledDemoSources, settings: demoSettings, ownSettings },
       (done) => terminal.progress.advance(done),
     );
   } finally {
     terminal.progress.finish();
   }
+}
+
+/** Settings that were put there before the demo, and stay. Throws `UsageError` where they cannot be used. */
+function readOwnSettings(data: DataDirectory): object | undefined {
+  const text = readSettingsText(data);
+  if (text === undefined) return undefined;
+  parseSettings(text, data.settingsFile);
+  return JSON.parse(text) as object;
+}
+
+/** Secrets of the demo's sites. They follow from the seed, which everybody has, so they are none. */
+export function publicSecrets(): ReadonlySet<string> {
+  return new Set(publisherSites(demo.seed, usualSize.sites).map(({ site_secret }) => site_secret));
 }
 
 /** Undefined where the data directory is of no demo. */

@@ -48,6 +48,8 @@ export async function createProgram(context: CommandContext, words: readonly str
       'Syncs offer catalogs, ingests clicks and conversions, publishes figures and feeds.\nThe data directory is OFFERLINE_DATA, by default data/var.',
     )
     .version(packageVersion(), '--version', 'print the version')
+    // An option behind a subcommand is the subcommand's, also where the command before it has one of that name.
+    .enablePositionalOptions()
     .showHelpAfterError('(add --help for what it takes)')
     .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(visibleLines(text)) })
     .exitOverride();

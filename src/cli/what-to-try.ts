@@ -1,27 +1,63 @@
 import type { DataDirectory } from '../kit/config/data-directory.ts';
-import { readSites } from '../kit/sites/sites.ts';
+import { readSites, type Site } from '../kit/sites/sites.ts';
+import { shellWord } from '../kit/text/shell-word.ts';
 import { typedOfferline } from '../kit/text/typed-commands.ts';
 
-/** Commands to copy. Sites are named with their keys; their secrets stay in the file. */
-export function whatToTry(data: DataDirectory, address: string, consoleLink?: string): string {
+/** Paths of each variant's feed, the ones to try first before others. */
+const feeds: Readonly<Record<Site['variant'], string>> = {
+  C: '/c/api/v1/offers?limit=3',
+  B: '/b/api/v1/offers?take=3',
+  A: '/a/api/offers?user_id=ann',
+};
+
+/** What a demo means to fail, in the words of its log. */
+const intendedFailures =
+  'Two failures are part of the demo: a damaged log (broken_gzip) is quarantined, and the network clickfield fails at its second pull.';
+
+/**
+ * Commands to copy, each of which works as it is. A site's secret stays in its file, from which the command reads it,
+ * unless `publicSecrets` has it, as those of a demo.
+ */
+export function whatToTry(
+  data: DataDirectory,
+  address: string,
+  { consoleLink, publicSecrets }: { consoleLink?: string | undefined; publicSecrets?: ReadonlySet<string> | undefined },
+): string {
   const sites = readSites(data.sitesFile).sites.filter(({ status }) => status === 'active');
-  const key = (variant: string) => sites.find((site) => site.variant === variant)?.site_key ?? '<site_key>';
-  const secret = '<site_secret>';
+  const site = (['C', 'B', 'A'] as const).flatMap((variant) => sites.filter((each) => each.variant === variant))[0];
+  const offerline = typedOfferline();
   return [
     `offerline serves ${address}`,
-    ...(consoleLink === undefined ? [] : [`Its console: ${consoleLink} (good once, for ten minutes)`]),
+    ...(consoleLink === undefined
+      ? []
+      : [`Its console: ${consoleLink}`, `(good once, for ten minutes; \`offerline console link\` prints another)`]),
+    ...(publicSecrets === undefined ? [] : ['', intendedFailures]),
     '',
-    `Secrets are in ${data.sitesFile}. Try:`,
-    `  curl '${address}/readyz'`,
-    `  curl '${address}/c/api/v1/offers?site_key=${key('C')}&site_secret=${secret}&country=DE&limit=3'`,
-    `  curl '${address}/c/api/v1/reports?site_key=${key('C')}&site_secret=${secret}'`,
-    `  curl '${address}/b/api/v1/offers/top-converting?site_key=${key('B')}&site_secret=${secret}&take=5'`,
-    `  ${typedOfferline()} status`,
-    `  ${typedOfferline()} sources list`,
-    `  ${typedOfferline()} postbacks list --limit 10`,
-    `  ${typedOfferline()} track test <offer_id> --site ${key('A')}`,
-    `  ${typedOfferline()} sql "FROM offer_stats_2d ORDER BY rank LIMIT 10"`,
+    'Try, in another terminal:',
+    site === undefined
+      ? `  ${offerline} sites add <site_key>    # no site is active yet`
+      : `  ${feedCommand(site, address, data, publicSecrets)}`,
+    `  ${offerline} status`,
+    `  ${offerline} sql "FROM offer_stats_2d ORDER BY rank LIMIT 10"`,
+    ...(publicSecrets === undefined || site === undefined
+      ? []
+      : [`  ${offerline} track test 101 --site ${site.site_key}`]),
     '',
     'Land more files under landing/ and the next refresh serves them. Ctrl-C stops.',
   ].join('\n');
+}
+
+/** The shell command by which a publisher reads the first offers. */
+function feedCommand(
+  { site_key, site_secret, variant }: Site,
+  address: string,
+  { sitesFile }: DataDirectory,
+  publicSecrets: ReadonlySet<string> | undefined,
+): string {
+  const url = `${address}${feeds[variant]}&site_key=${encodeURIComponent(site_key)}`;
+  if (variant === 'A') return `curl ${shellWord(url)}`;
+  if (publicSecrets?.has(site_secret) === true) return `curl ${shellWord(`${url}&site_secret=${site_secret}`)}`;
+  const read = `JSON.parse(fs.readFileSync(process.argv[1])).sites.find((site) => site.site_key === process.argv[2]).site_secret`;
+  const secret = `$(node -p ${shellWord(read)} ${shellWord(sitesFile)} ${shellWord(site_key)})`;
+  return `curl -G ${shellWord(url)} --data-urlencode "site_secret=${secret}"`;
 }

@@ -1,6 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +32,8 @@ async function started(data: string | undefined, ...words: string[]): Promise<{ 
     cwd: folder,
     env: { ...process.env, OFFERLINE_DATA: data },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, to which a terminal would send Ctrl-C.
+    detached: true,
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (logged += text));
   let printed = '';
@@ -41,6 +44,11 @@ async function started(data: string | undefined, ...words: string[]): Promise<{ 
   return { printed, address: /http:\S+/.exec(printed)?.[0] ?? '' };
 }
 
+/** Runs a line as somebody pastes it. */
+function shell(line: string): string {
+  return execFileSync('bash', ['-c', line], { encoding: 'utf8' });
+}
+
 /** Credits, rejects and chargebacks that are written down as delivered. */
 async function delivered(data: string): Promise<number> {
   const listed = await command(data, 'postbacks', 'list', '--state', 'delivered', '--limit', '1', '--json');
@@ -49,9 +57,26 @@ async function delivered(data: string): Promise<number> {
 
 it('fills the default data directory with a demo, refreshes, serves, and ends at SIGTERM', async () => {
   const data = join(folder, 'data/var');
+  // Settings that are there already block nothing, and stay.
+  mkdirSync(data, { recursive: true });
+  writeFileSync(join(data, 'offerline.json'), '{"snapshots_kept": 7, "rates": {"CHF": "1.1"}}');
   const { address, printed } = await started(undefined, 'start', '--port', '0');
+  expect(JSON.parse(readFileSync(join(data, 'offerline.json'), 'utf8'))).toMatchObject({
+    snapshots_kept: 7,
+    rates: { CHF: '1.1', EUR: '1.08' },
+    schedule: { refresh: { watch: true } },
+  });
   const { sites } = readSites(join(data, 'sites.json'));
-  for (const { site_secret } of sites) expect(printed).not.toContain(site_secret);
+  expect(printed).toContain('Two failures are part of the demo');
+  // The line to copy works as it is, and is the only one with a secret.
+  const line = /^ {2}(curl .*)$/m.exec(printed)?.[1] ?? '';
+  expect(JSON.parse(shell(`${line} -sS`))).toMatchObject({ offers: { length: 3 } });
+  for (const { site_secret } of sites) expect(logged + printed.replace(line, '')).not.toContain(site_secret);
+  const again = await command(data, 'console', 'link', '--json');
+  const { link: enter } = JSON.parse(again) as { link: string };
+  const entering = async () =>
+    (await fetch(enter, { method: 'POST', headers: { origin: new URL(enter).origin }, redirect: 'manual' })).status;
+  expect([await entering(), await entering()]).toEqual([303, 410]);
 
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
   // One endpoint for the process: the service's and the schedule's.
@@ -92,10 +117,11 @@ it('fills the default data directory with a demo, refreshes, serves, and ends at
   expect(readFileSync(join(data, 'sources.json'), 'utf8')).toBe(before);
 
   const exit = once(child as ChildProcess, 'close');
-  // Process group and npm may both pass the signal on.
-  child?.kill('SIGTERM');
-  child?.kill('SIGTERM');
+  // Process group and npm may both pass the signal on. The tracker and the console get it, too, and are not missed.
+  process.kill(-(child?.pid as number), 'SIGINT');
+  child?.kill('SIGINT');
   expect(await exit).toEqual([0, null]);
+  expect(logged).not.toContain('is started again');
   const received = [...logged.matchAll(/(\d+) rewards received/g)].map(([, rewards]) => Number(rewards));
   expect(received.at(-1)).toBeGreaterThan(50);
   expect(received.at(-1)).toBeLessThanOrEqual(await delivered(data));
@@ -110,6 +136,28 @@ it('fills no directory that somebody named, and says what it lacks', async () =>
     expect(stderr).toContain('`offerline sites add`, begin with a copy of data/example, or pass --demo');
   }
   expect(readdirSync(data)).toEqual(['landing']);
+});
+
+it('a feed of own data is read without showing its secret, and one port moves all three listeners', async () => {
+  const data = join(folder, "own '$data");
+  mkdirSync(join(data, 'landing'), { recursive: true });
+  const site = { site_key: 'me & "you"', site_secret: 'a secret & more + 100 % of it' };
+  writeFileSync(join(data, 'sites.json'), JSON.stringify({ sites: [site] }));
+  const { printed } = await started(data, 'start', '--port', '0');
+  expect(printed).not.toContain(site.site_secret);
+  const line = /^ {2}(curl .*)$/m.exec(printed)?.[1] ?? '';
+  expect(JSON.parse(shell(`${line} -sS`))).toMatchObject({ total: 0 });
+  process.kill(-(child?.pid as number), 'SIGKILL');
+
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const other = join(folder, 'other');
+  cpSync(join(data, 'sites.json'), join(other, 'sites.json'));
+  const { code, stderr } = await offerline(other, 'start', '--port', String(port - 2));
+  taken.close();
+  expect(code).toBe(2);
+  expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
 });
 
 it('leaves a data directory that has something in it alone, whatever SQL, patterns and shells would read in its name', async () => {

@@ -33,6 +33,8 @@ export interface GenerateOptions {
   formats?: LogStyle['formats'];
   /** Seed of catalog and sites; default `seed`. With another `seed` it gives further traffic of the same network. */
   networkSeed?: number;
+  /** Content of the `offerline.json` that is there, whose keys stay; without it there must be none. */
+  ownSettings?: object | undefined;
   /** Settings in `offerline.json` beside those that the network needs. */
   settings?: object;
   /** Sources whose catalogs are kept under `demo/` for a simulated network to list, and not landed. */
@@ -68,7 +70,7 @@ export async function generate(
   const size = { offers: options.offers ?? usualSize.offers, sites: options.sites ?? usualSize.sites };
   checkOptions(options, size);
   const out = new DataDirectory(options.out);
-  refuseWhereDataIs(out);
+  refuseWhereDataIs(out, options.ownSettings !== undefined);
 
   const traffic: Traffic = { seed, clicks, days, end: options.end.getTime() };
   const network = buildNetwork(options.networkSeed ?? seed, size, traffic.end);
@@ -77,7 +79,7 @@ export async function generate(
   try {
     await rm(draft.root, { recursive: true, force: true });
     await mkdir(draft.landing, { recursive: true });
-    await writeFile(draft.settingsFile, documentText({ ...networkSettings, ...options.settings }));
+    await writeFile(draft.settingsFile, documentText(settingsOf(options)));
     await writeFile(draft.sitesFile, documentText({ sites: network.sites }), { mode: 0o600 });
     const records = network.offers.map(({ record }) => record);
     const style = { messy, end: traffic.end, pulled };
@@ -161,8 +163,15 @@ function checkOptions(
     throw new UsageError('The end of the traffic must be a moment in time, such as 2026-01-31T12:00:00Z');
 }
 
-function refuseWhereDataIs(out: DataDirectory): void {
-  for (const path of [out.landing, out.sitesFile, out.settingsFile]) {
+/** Own settings come before those of the network, also within `rates`, `sources` and `logs`. */
+function settingsOf({ settings, ownSettings = {} }: GenerateOptions): Record<string, unknown> {
+  const own = ownSettings as Record<string, object | undefined>;
+  const merged = Object.entries(networkSettings).map(([key, value]) => [key, { ...value, ...own[key] }]);
+  return { ...settings, ...own, ...(Object.fromEntries(merged) as object) };
+}
+
+function refuseWhereDataIs(out: DataDirectory, hasSettings: boolean): void {
+  for (const path of [out.landing, out.sitesFile, ...(hasSettings ? [] : [out.settingsFile])]) {
     if (existsSync(path))
       throw new UsageError(
         `${path} exists already and is left as it is; name another directory, or move it away first`,

@@ -1,4 +1,5 @@
 import { counted } from '../../kit/text/counted.ts';
+import { shellWord } from '../../kit/text/shell-word.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { rejectCure } from '../inspect/reject-cure.ts';
 import { configurationAdvice } from '../runs/configuration-note.ts';
@@ -237,10 +238,4 @@ function postbackActions(report: StatusReport, allowed: number): AdvisedAction[]
 
 function firstLine(text: string | null): string {
   return text?.split('\n')[0] ?? 'without an error';
-}
-
-/** Returns a value quoted as one argument of a shell. */
-function shellWord(text: string): string {
-  if (/^[\w.][\w.-]*$/.test(text)) return text;
-  return `${text.startsWith('-') ? '-- ' : ''}'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -10,7 +10,7 @@ import type { Service } from '../../../serve/service.ts';
 import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
 import { trackerAddress } from '../../../tracker/tracker-address.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
-import { addCommand, printAnswer, existingData } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, wholeNumber } from '../../answer.ts';
 import { followedStorage, openSharedLimits } from '../../compose.ts';
 import type { CommandContext } from '../../context.ts';
 import { startChildCommand, type ChildCommand, type ListeningChild } from '../../child-process.ts';
@@ -33,6 +33,8 @@ interface ServeMode {
   scheduled: boolean;
   /** Variables of the schedule's processes, added to our own. */
   environment?: NodeJS.ProcessEnv | undefined;
+  /** Secrets of a demo's sites, which are none. */
+  publicSecrets?: ReadonlySet<string> | undefined;
   /** Children beside the service, ended after it. */
   tracker?: ChildCommand | undefined;
   console?: ChildCommand | undefined;
@@ -53,15 +55,18 @@ export function addServeCommands(program: Command, context: CommandContext): voi
       const data = existingData();
       return alone(data, 'serve', context, (settings) => serve(data, settings, options, context, { scheduled: false }));
     });
-  withAddress(
-    addCommand(
-      program,
-      'start',
-      'Runs `schedule`, `serve`, `track` and `console` in one',
-      'The tracker and the console are processes of their own, started again where they end.',
-    ),
-    defaultAddress,
+  addCommand(
+    program,
+    'start',
+    'Runs `schedule`, `serve`, `track` and `console` in one',
+    'The tracker and the console are processes of their own, started again where they end.',
   )
+    .option(
+      '--port <n>',
+      `port of the service; the console takes the next one, the tracker the one after; 0 is any free ones (default: those of offerline.json, else 8080, 8081 and 8082)`,
+      wholeNumber(0, 65533),
+    )
+    .option('--host <address>', `address that the service listens on (default: ${defaultAddress.host})`)
     .option(
       '--demo',
       'fill an empty data directory with a demo network, and play its pulled networks, its users who click, its advertisers who report conversions and its publishers at names under .example; the default in the directory data/var, unless it has data of your own',
@@ -83,17 +88,27 @@ export function addServeCommands(program: Command, context: CommandContext): voi
         let console: ChildCommand | undefined;
         let traffic: { stop(): void } | undefined;
         try {
-          // A free port for us means free ports for them.
-          const port = options.port === 0 ? 0 : undefined;
-          tracker = await startChildCommand('track', context.terminal.logger, port);
+          tracker = await startChildCommand('track', context.terminal.logger, portBeside(options, 2));
           // The link of before leads in nobody any more.
           const reportLink = ({ link }: ListeningChild) => {
             if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
           };
-          console = await startChildCommand('console', context.terminal.logger, port, environment, reportLink);
+          console = await startChildCommand(
+            'console',
+            context.terminal.logger,
+            portBeside(options, 1),
+            environment,
+            reportLink,
+          );
           if (isNew) await demo.pullDemo(existing, context);
           traffic = demo?.playTraffic(existing, context, tracker.address);
-          await serve(existing, settings, options, context, { scheduled: true, environment, tracker, console });
+          await serve(existing, settings, options, context, {
+            scheduled: true,
+            environment,
+            publicSecrets: networks === undefined ? undefined : demo?.publicSecrets(),
+            tracker,
+            console,
+          });
         } finally {
           traffic?.stop();
           await Promise.all([tracker?.stop(), console?.stop()]);
@@ -107,6 +122,11 @@ export function addServeCommands(program: Command, context: CommandContext): voi
 
 function isEmpty(data: DataDirectory): boolean {
   return !existsSync(data.landing) && !existsSync(data.sitesFile);
+}
+
+/** The port of a child of `start`: 1 or 2 after the given one, any free one beside 0, else that of its settings. */
+function portBeside({ port }: ServeOptions, offset: number): number | undefined {
+  return port === undefined || port === 0 ? port : port + offset;
 }
 
 /** A directory that somebody named is theirs: no demo fills it unasked. */
@@ -152,7 +172,7 @@ async function serve(
   settings: Settings,
   options: ServeOptions,
   context: CommandContext,
-  { scheduled, environment, tracker, console }: ServeMode,
+  { scheduled, environment, publicSecrets, tracker, console }: ServeMode,
 ): Promise<void> {
   const { logger } = context.terminal;
   const isFollowing = options.snapshot === undefined && settings.storage?.follow === true;
@@ -181,7 +201,7 @@ async function serve(
       context,
       options,
       { address, ...(console && { console: { address: console.address, link: console.link } }) },
-      whatToTry(data, address, link),
+      whatToTry(data, address, { consoleLink: link, publicSecrets }),
     );
     await untilStopped();
   } finally {
