@@ -72,7 +72,7 @@ const doors = {
     'server/standby-server',
     'server/unnamed-proxy',
   ],
-  console: ['console', 'access/safe-listener', 'access/users'],
+  console: ['console', 'access/enter-link', 'access/safe-listener', 'access/users'],
   fleet: [
     'spark/drivers-of-run',
     'storage/accept-pointer',

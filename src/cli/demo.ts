@@ -1,6 +1,5 @@
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { generate, usualSize } from '../demo/generate/generate.ts';
-import { publisherSites } from '../demo/generate/network/publishers.ts';
 import { buildNetwork } from '../demo/generate/network/network.ts';
 import { pullSources } from '../../pipelines/pull.ts';
 import { isDemo, pulledDemoSources, startDemoNetworks } from '../demo/demo-networks.ts';
@@ -43,7 +42,7 @@ function readOwnSettings(data: DataDirectory): object | undefined {
 
 /** Secrets of the demo's sites. They follow from the seed, which everybody has, so they are none. */
 export function publicSecrets(): ReadonlySet<string> {
-  return new Set(publisherSites(demo.seed, usualSize.sites).map(({ site_secret }) => site_secret));
+  return new Set(buildNetwork(demo.seed, usualSize, Date.now()).sites.map(({ site_secret }) => site_secret));
 }
 
 /** Undefined where the data directory is of no demo. */
