@@ -10,6 +10,7 @@ import { readFutureEffective, describeFutureEffective } from '../src/pipeline/ru
 import { queryRows } from '../src/kit/duckdb/dialect/rows.ts';
 import { engineOfRun } from './engine-of-run.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
+import { alarmsOf } from './run-alarms.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 
 const ingest = ({ stage, state, sites }: OpenRun) =>
@@ -66,6 +67,8 @@ export async function refresh(request: RunRequest, effects?: Effects) {
         const postbacks = await sync(open);
         const computed = await models(open);
         const published = await publish(open, request);
+        const alarms = await alarmsOf(open, ingested);
+        for (const alarm of alarms) open.run.logger.warn(alarm);
         return {
           ingested,
           postbacks,
@@ -73,6 +76,7 @@ export async function refresh(request: RunRequest, effects?: Effects) {
           snapshotId: published.snapshotId,
           audits: published.audits,
           retired: published.retired,
+          alarms,
         };
       },
       effects,

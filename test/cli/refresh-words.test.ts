@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { endOf } from '../support/commands.ts';
@@ -47,4 +49,20 @@ it('files that no run stood for before: a plan says one file, not 1 files', asyn
   await pipeline.landOffers('net', [{ external_id: 'a', title: 'A', payout: '1' }]);
   const { stdout } = await endOf(pipeline.data.root, 'run', 'refresh', '--dry-run');
   expect(stdout).toMatch(/ would read 1 file, \d+ bytes; 0 ignored\n0 daily reports .*, 0 postbacks due\n/);
+});
+
+it('a refresh that could read no file and has no offer says so loudly, with what to do', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T09:00:00Z'));
+  const folder = join(pipeline.data.landing, 'clicks');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'theirs.csv'), 'visit time;who\n2026-03-10 01:01;u\n');
+  const { code, stdout } = await endOf(pipeline.data.root, 'run', 'refresh');
+  expect(code).toBe(0);
+  const [last, before] = stdout.trimEnd().split('\n').toReversed();
+  expect(before).toMatch(
+    /NOTHING WAS LOADED: .*clicks\/theirs\.csv.* has visit time, who.*offerline inspect <file> --write/,
+  );
+  expect(last).toMatch(/NO OFFER IS ACTIVE.*data\/fields\.md/);
+  await pipeline.landOffers('net', [{ external_id: 'a', title: 'A', payout: '1' }]);
+  expect((await endOf(pipeline.data.root, 'run', 'refresh', '--json')).stdout).toContain('"alarms": []');
 });

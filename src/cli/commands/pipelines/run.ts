@@ -43,7 +43,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
         return printAnswer(context, options, { dry_run: true, ...plan }, describePlan(plan));
       }
       const result = await refresh(requestOf(options, context));
-      const { ingested, computed, delivery } = result;
+      const { ingested, computed, delivery, alarms } = result;
       printAnswer(
         context,
         options,
@@ -57,6 +57,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
             ? '  published  nothing: no changes since the current snapshot'
             : `  published  ${result.snapshotId}, ${result.audits} audits passed`,
           `  postbacks  ${ingested.postbacks} new${delivery === null ? '' : `; ${delivery.delivered} delivered, ${delivery.failed} failed, ${delivery.dead} dead, ${delivery.remaining} remain`}`,
+          ...alarms.map((alarm) => `  ${alarm}`),
         ].join('\n'),
       );
     });
