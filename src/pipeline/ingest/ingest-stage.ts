@@ -33,6 +33,7 @@ import { admit, type Admitted } from './suspects.ts';
 import { isMappedBy, landingMapping } from './landing-mappings.ts';
 import { rememberStates } from './states/state-events.ts';
 import { redactKeptTexts } from './ledger/redact-kept-texts.ts';
+import { fileCure } from '../inspect/file-cure.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
 import { warnOfRoundedIds } from './ledger/warn-of-rounded-ids.ts';
@@ -378,7 +379,10 @@ async function ingestCatalogs(
   for (const warning of sync.warnings) run.logger.warn(warning);
   for (const file of sync.files)
     if (file.status === 'quarantined')
-      run.logger.warn({ file: file.path, reason: file.reason }, 'quarantined: nothing of this file was loaded');
+      run.logger.warn(
+        { file: file.path, reason: file.reason },
+        `quarantined, nothing of this file was loaded: ${fileCure(file.reason ?? '')}`,
+      );
   await markDaysOfNewOffers(
     connection,
     run.runId,

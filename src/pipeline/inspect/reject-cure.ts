@@ -1,5 +1,6 @@
 const otherWords = '"words" says what each of its words means';
-const ownPattern = 'a mapping reads it by its pattern, as in "time": "%d.%m.%Y %H:%M:%S"';
+const ownPattern =
+  'write it like 2026-11-24T01:01:10Z, or have a mapping read it by its pattern, as in "time": "%d.%m.%Y %H:%M:%S"';
 const amount =
   '"number" says what is its decimal point, what separates thousands, which signs to strip, whether to "round" or to "drop" a minus';
 
@@ -32,6 +33,10 @@ const cures: Readonly<Record<string, string>> = {
   bad_devices: `none of its devices is known: ${otherWords}, and "split" what separates them`,
   bad_events: 'milestones are a list of objects: "each" names its place',
   duplicate_event_id: 'two milestones have one id: map a place that differs as "event_id"',
+  wrong_cell_count:
+    'the row has other cells than the header: the sender has to quote texts that have separators in them',
+  bad_id: 'id is a whole number from 1 to 2147483647: leave it out, and the next free one is given',
+  id_taken: 'another offer has this public id: leave it out, and the next free one is given',
   unterminated_row: 'the last line has no end and may be cut off: the sender has to write the file to its end',
   bad_clicked_at: ownPattern,
   bad_occurred_at: ownPattern,
@@ -39,6 +44,9 @@ const cures: Readonly<Record<string, string>> = {
   bad_created_at: ownPattern,
   bad_updated_at: ownPattern,
 };
+
+/** Codes of rejects that have a cure of their own. */
+export const curedRejects = Object.keys(cures);
 
 /** Returns what an operator can do about rows that landing rejects for a reason, as half a sentence. */
 export function rejectCure(reason: string): string {

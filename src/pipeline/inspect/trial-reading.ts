@@ -20,7 +20,7 @@ import { recordsOf } from '../landing/catalog/catalog-records.ts';
 import { parseOfferRecord } from '../landing/catalog/offer-record.ts';
 import { checkFile, noLimits } from '../landing/files/check-files.ts';
 import { LandingRecord, QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
-import { fileLines } from '../landing/lines/file-lines.ts';
+import { describeMissing, fileLines } from '../landing/lines/file-lines.ts';
 import { isState, LineMapper } from '../landing/lines/map-lines.ts';
 import { rawOfLine } from '../landing/lines/mapped-line.ts';
 import { recordNamesOf } from '../landing/lines/record-names.ts';
@@ -148,10 +148,11 @@ export class TrialReading {
     if (!hasTextCells(file.format)) return null;
     const first = records.map(({ raw }) => parseJson(inOurNames(raw, file))).find(isJsonObject);
     const { required } = kind === 'offers' ? catalogColumns : this.#schemaOf(kind);
-    const missing = first === undefined ? [] : required.filter((name) => !Object.hasOwn(first, name));
+    if (first === undefined) return null;
+    const missing = required.filter((name) => !Object.hasOwn(first, name));
     return missing.length === 0
       ? null
-      : { reason: 'missing_column', detail: `there is no column ${missing.join(', ')}` };
+      : { reason: 'missing_column', detail: describeMissing(missing, Object.keys(first)) };
   }
 
   #schemaOf(kind: Exclude<LandingKind, 'offers'>): LogSchema {

@@ -1,6 +1,7 @@
 import { counted } from '../../kit/text/counted.ts';
 import { shellWord } from '../../kit/text/shell-word.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { fileCure } from '../inspect/file-cure.ts';
 import { rejectCure } from '../inspect/reject-cure.ts';
 import { configurationAdvice } from '../runs/configuration-note.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
@@ -149,7 +150,7 @@ function fileActions({
   const last = quarantined.at(-1);
   if (last !== undefined)
     actions.push({
-      what: `${counted(quarantined.length, 'landing file')} cannot be read, the last ${last.path} (${last.reason}): land them whole, or move them away`,
+      what: `${counted(quarantined.length, 'landing file')} cannot be read, the last ${last.path} (${last.reason}): ${fileCure(last.reason)}`,
       command: `offerline sql "SELECT path, reason FROM ingest_files WHERE status = 'quarantined' ORDER BY file_id DESC"`,
     });
   for (const { source, files, path, reason } of set_aside)

@@ -99,7 +99,7 @@ it('shows what is new, what failed, what waits and what is stale', async () => {
       command: `offerline offers accept ${status.held[0]?.file_id}`,
     },
     {
-      what: '1 row of the last 24 hours rejected, most for bad_clicked_at: a mapping reads it by its pattern, as in "time": "%d.%m.%Y %H:%M:%S"',
+      what: '1 row of the last 24 hours rejected, most for bad_clicked_at: write it like 2026-11-24T01:01:10Z, or have a mapping read it by its pattern, as in "time": "%d.%m.%Y %H:%M:%S"',
       command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     },
     {

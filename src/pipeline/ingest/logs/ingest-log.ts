@@ -1,3 +1,4 @@
+import { fileCure } from '../../inspect/file-cure.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
@@ -131,7 +132,7 @@ async function recordUnread(
     const about = { file: file.path, reason, detail };
     if (file.before?.status === 'loaded')
       run.logger.warn(about, 'cannot be read again; what was loaded of this file stays');
-    else run.logger.warn(about, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
+    else run.logger.warn(about, `quarantined, nothing of this file was loaded: ${fileCure(reason)}`);
     const readWith = logReadingSettings(run.settings, kind, file.path);
     if (file.before !== undefined) await recordStillUnreadable(state, file.before, `${reason}: ${detail}`, readWith);
     else

@@ -128,7 +128,18 @@ function partitionsFor(path: string, columns: readonly string[], { fields }: Kno
 
 function assertColumns(names: readonly string[], { required }: KnownColumns): void {
   const missing = required.filter((name) => !names.includes(name));
-  if (missing.length > 0) throw new QuarantineError('missing_column', `there is no column ${missing.join(', ')}`);
+  if (missing.length > 0) throw new QuarantineError('missing_column', describeMissing(missing, names));
+}
+
+/** Number of columns, and characters of each, that a message names. */
+const maxNamed = 20;
+const maxNameCharacters = 60;
+
+/** Names the columns that a file lacks, and those that it has. */
+export function describeMissing(missing: readonly string[], found: readonly string[]): string {
+  const named = found.slice(0, maxNamed).map((name) => name.slice(0, maxNameCharacters));
+  const more = found.length > maxNamed ? ` and ${found.length - maxNamed} more` : '';
+  return `there is no column ${missing.join(', ')}; it has ${named.join(', ')}${more}`;
 }
 
 /** DuckDB's error, with the name that we use for the file in place of its path on this machine. */
