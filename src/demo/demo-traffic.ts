@@ -3,8 +3,8 @@ import { platform } from 'node:os';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readDocument } from '../kit/config/json-document.ts';
 import { readTextFile } from '../kit/config/regular-file.ts';
-import { UsageError } from '../kit/errors/errors.ts';
 import type { Network } from './generate/network/network.ts';
 import { userAgents } from './generate/network/offer-texts.ts';
 import { Random } from './generate/network/random.ts';
@@ -145,13 +145,5 @@ function readPlan({ demoTrafficFile }: DataDirectory): TrafficPlan {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return planSchema.parse({});
     throw error;
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new UsageError(`${demoTrafficFile} is not valid JSON`);
-  }
-  const plan = planSchema.safeParse(json);
-  if (!plan.success) throw new UsageError(`${demoTrafficFile} cannot be used:\n${z.prettifyError(plan.error)}`);
-  return plan.data;
+  return readDocument(planSchema, text, demoTrafficFile);
 }

@@ -7,6 +7,7 @@ import { consoleSchema } from './console-settings.ts';
 import { engineSchema } from './engine-settings.ts';
 import { scheduleSchema } from './schedule-settings.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { readDocument } from './json-document.ts';
 import { readTextFile } from './regular-file.ts';
 import { storageSchema } from './storage-settings.ts';
 import { secretSchema } from './secrets.ts';
@@ -256,17 +257,7 @@ export function readSettingsText({ settingsFile }: DataDirectory): string | unde
 }
 
 export function parseSettings(text: string, file: string): Settings {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    // The parser's message may quote the text around the mistake, which may be a password.
-    const [place = ''] = / at position \d+ \(.*\)$/.exec((error as Error).message) ?? [];
-    throw new UsageError(`${file} is not valid JSON${place}`);
-  }
-  const parsed = settingsSchema.safeParse(json);
-  if (!parsed.success) throw new UsageError(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  return readDocument(settingsSchema, text, file);
 }
 
 /** True for an address or, with the bits of its prefix, a network. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
+import { describeIssue } from '../config/describe-issue.ts';
+import { describeProblems } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { realEffects, replaceFile, type FileEffects } from '../files/effects.ts';
 import { UsageError } from '../errors/errors.ts';
-import { z } from 'zod';
 import { readSites, siteSchema, type Site } from './sites.ts';
 
 /** Random bytes of a secret: the size of the signature's digest, since a longer key adds nothing. */
@@ -22,8 +23,8 @@ export async function addSite(
     throw new UsageError(`there is a site ${site.site_key} already; choose another key`);
   }
   const site_secret = randomBytes(secretBytes).toString('hex');
-  const checked = siteSchema.safeParse({ ...site, site_secret });
-  if (!checked.success) throw new UsageError(`the site cannot be added:\n${z.prettifyError(checked.error)}`);
+  const checked = siteSchema.safeParse({ ...site, site_secret }, { error: describeIssue });
+  if (!checked.success) throw new UsageError(`the site cannot be added:\n${describeProblems(checked.error)}`);
   const isNew = !existsSync(file);
   const document = isNew ? { sites: [] } : (JSON.parse(readTextFile(file)) as { sites: unknown[] });
   document.sites.push({ ...site, site_secret });

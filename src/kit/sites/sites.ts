@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
@@ -97,17 +98,7 @@ export function readSites(file: string): Sites {
       warnings: [`${file} does not exist: no site can identify itself; \`offerline sites list\` shows what is known`],
     };
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text around the mistake, which may be a secret.
-    throw new UsageError(`${file} is not valid JSON; nothing was changed`);
-  }
-  const parsed = sitesSchema.safeParse(json);
-  if (!parsed.success)
-    throw new UsageError(`${file} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
-  const sites = parsed.data.sites;
+  const { sites } = readDocument(sitesSchema, text, file, '; nothing was changed');
   return { sites, digest: digestOf(sites), warnings: warningsAbout(sites) };
 }
 

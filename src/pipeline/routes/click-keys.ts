@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import {
@@ -83,14 +84,7 @@ function readKeys({ clickKeysFile: path }: DataDirectory): Buffer[] | undefined 
 }
 
 function parseKeys(text: string, path: string): Buffer[] {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The parser quotes what it stumbled over, which may be a part of a key.
-    throw new UsageError(`${path} is not valid JSON: restore it from a copy, or move it away for new keys`);
-  }
-  const parsed = keyFile.safeParse(json);
-  if (!parsed.success) throw new UsageError(`${path} cannot be used:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data.keys.map((key) => Buffer.from(key, 'hex'));
+  return readDocument(keyFile, text, path, '; restore it from a copy, or move it away for new keys').keys.map((key) =>
+    Buffer.from(key, 'hex'),
+  );
 }

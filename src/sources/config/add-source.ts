@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { describeIssue } from '../../kit/config/describe-issue.ts';
+import { describeProblems } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import type { Secret } from '../../kit/config/secrets.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
@@ -38,7 +39,7 @@ export function readDraft(
   const secrets = Object.fromEntries(
     Object.entries(draft.secrets).map(([name, secret]) => [name, isKept(secret) ? secret.kept : secret]),
   );
-  const parsed = sourcesSchema.safeParse({ sources: [{ ...draft, secrets }] });
+  const parsed = sourcesSchema.safeParse({ sources: [{ ...draft, secrets }] }, { error: describeIssue });
   if (parsed.success) return { entry: parsed.data.sources[0] as SourceEntry };
   const ofEntry = ['sources', '0'].length;
   return { mistakes: parsed.error.issues.map(({ path, message }) => ({ path: path.slice(ofEntry), message })) };
@@ -69,9 +70,9 @@ export async function addSource(
   const file = data.sourcesFile;
   const isNew = !existsSync(file);
   const text = withEntry(isNew ? '{\n  "sources": []\n}\n' : readTextFile(file), entry);
-  const parsed = sourcesSchema.safeParse(JSON.parse(text));
+  const parsed = sourcesSchema.safeParse(JSON.parse(text), { error: describeIssue });
   if (!parsed.success)
-    throw new UsageError(`${file} stays as it is, the source cannot be added:\n${z.prettifyError(parsed.error)}`);
+    throw new UsageError(`${file} stays as it is, the source cannot be added:\n${describeProblems(parsed.error)}`);
   for (const { text: secret, file: secretFile } of kept) {
     makePrivateFolder(dirname(secretFile));
     await replaceFile(secretFile, `${secret}\n`, 'secret', files, privateFile);

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
 import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
@@ -130,19 +131,10 @@ export function readSources({ sourcesFile }: DataDirectory): Sources {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { sources: [], warnings: [] };
     throw new UsageError(`${sourcesFile} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text around the mistake, which may be a secret.
-    throw new UsageError(`${sourcesFile} is not valid JSON; nothing was changed`);
-  }
-  const parsed = sourcesSchema.safeParse(json);
-  if (!parsed.success)
-    throw new UsageError(`${sourcesFile} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
+  const { sources } = readDocument(sourcesSchema, text, sourcesFile, '; nothing was changed');
   const isOpen = (statSync(sourcesFile).mode & readableByOthers) !== 0;
   return {
-    sources: parsed.data.sources,
+    sources,
     warnings: isOpen ? [`${sourcesFile} can be read by others than its owner: chmod 600 ${sourcesFile}`] : [],
   };
 }

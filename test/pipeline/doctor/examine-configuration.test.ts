@@ -14,7 +14,7 @@ it('the doctor finds sites that no run can read, and says nothing of those that 
       level: 'trouble',
       check: 'sites',
       subject: data.sitesFile,
-      problem: 'is not valid JSON; nothing was changed',
+      problem: 'is not valid JSON in line 1, column 12; nothing was changed',
       advice: expect.stringContaining('no refresh begins') as string,
       repairable: false,
     },

@@ -470,7 +470,7 @@ describe('sources.json', () => {
     [{ s3: { bucket: 'a/b', clicks: '' } }, 'is not the name of a bucket'],
     [{ s3: { bucket: 'logs', clicks: 'a/', conversions: 'a/b/' } }, 'is within "clicks"'],
     [{ s3: { bucket: 'logs', clicks: 'a', region: 'Frankfurt!' } }, 'is not a region'],
-    [{ s3: { bucket: 'logs', clicks: 'a', prefix: 'b' } }, 'Unrecognized key'],
+    [{ s3: { bucket: 'logs', clicks: 'a', prefix: 'b' } }, 'has a key that nothing reads'],
     [{ secrets: { access_key_id: 'a' } }, 'go together'],
     [{ secrets: { ...secrets, api_key: 'x' } }, 's3 has no secret api_key'],
   ])('with %j is refused', async (other, why) => {

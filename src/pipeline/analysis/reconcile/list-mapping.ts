@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readDocument } from '../../../kit/config/json-document.ts';
 import { readTextFile } from '../../../kit/config/regular-file.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { formatSchema } from '../../../kit/intake/mapping/format-schema.ts';
@@ -31,13 +32,11 @@ export const noListMapping: ListMapping = listMappingSchema.parse({});
 
 /** Reads a mapping for a publisher's list. Throws `UsageError` naming the file and the key. */
 export function readListMapping(file: string): ListMapping {
-  let written: unknown;
+  let text: string;
   try {
-    written = JSON.parse(readTextFile(file));
+    text = readTextFile(file);
   } catch (error) {
-    throw new UsageError(`${file} is no mapping that can be read: ${(error as Error).message}`, { cause: error });
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  const read = listMappingSchema.safeParse(written);
-  if (!read.success) throw new UsageError(`${file} cannot be used:\n${z.prettifyError(read.error)}`);
-  return read.data;
+  return readDocument(listMappingSchema, text, file);
 }

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { UsageError } from '../errors/errors.ts';
+import { jsonPlaces, linePlace } from '../text/json-places.ts';
+import { describeIssue } from './describe-issue.ts';
+
+/**
+ * Reads a JSON text that a person wrote by its schema. Throws `UsageError` naming file, line and key, what is there and
+ * what is wanted; it shows no value, which may be a secret. `unchanged` is what the error says of everything else, such
+ * as `; nothing was changed`.
+ */
+export function readDocument<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+  file: string,
+  unchanged = '',
+): z.output<Schema> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text around the mistake.
+    const { line, column } = linePlace(text, jsonPlaces(text).brokenAt ?? 0);
+    throw new UsageError(`${file} is not valid JSON in line ${line}, column ${column}${unchanged}`);
+  }
+  const parsed = schema.safeParse(json, { error: describeIssue });
+  if (parsed.success) return parsed.data;
+  const places = jsonPlaces(text);
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `  line ${linePlace(text, places.offsetOf(path)).line}: ${named(path)}${message}`,
+  );
+  throw new UsageError(`${file} cannot be used${unchanged}:\n${problems.join('\n')}`);
+}
+
+/** Describes what is wrong with a value that is in no file, a line for each problem. */
+export function describeProblems(error: z.ZodError): string {
+  return error.issues.map(({ path, message }) => `  ${named(path)}${message}`).join('\n');
+}
+
+function named(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? '' : `${z.core.toDotPath(path)} `;
+}
