@@ -1,5 +1,6 @@
 import type { Settings } from '../kit/config/settings.ts';
 import { durationText } from '../kit/time/age.ts';
+import { refusedAddressCure } from './rules/outcome.ts';
 import type { FailingSite } from './store/delivery-rows.ts';
 import type { QueryStore } from './store/query-store.ts';
 
@@ -47,6 +48,7 @@ export function allowedSilence({ freshness }: Pick<Settings, 'freshness'>): numb
 
 /** Such as "has taken nothing for 18 min: 28 wait, last refused_address". */
 export function describeSilence({ silent_seconds, waiting, last_error, last_status }: SilentSite): string {
-  const last = last_status === null ? last_error : `HTTP ${last_status}`;
+  const cure = last_error === 'refused_address' ? ` (${refusedAddressCure})` : '';
+  const last = last_status === null ? `${last_error}${cure}` : `HTTP ${last_status}`;
   return `has taken nothing for ${durationText(silent_seconds)}: ${waiting} ${waiting === 1 ? 'waits' : 'wait'}, last ${last}`;
 }

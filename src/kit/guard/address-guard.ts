@@ -10,10 +10,13 @@ export type ConnectProblem = 'refused_address' | 'dns' | 'timeout' | 'tls' | 'co
 
 export class ConnectError extends Error {
   readonly problem: ConnectProblem;
+  /** Why an address was refused, as a sentence. */
+  readonly detail: string | undefined;
 
-  constructor(problem: ConnectProblem, options?: ErrorOptions) {
+  constructor(problem: ConnectProblem, options?: ErrorOptions & { detail?: string }) {
     super(`no connection: ${problem}`, options);
     this.problem = problem;
+    this.detail = options?.detail;
   }
 }
 
@@ -65,7 +68,7 @@ export function guardedConnector({
   return (options, callback) => {
     const literal = options.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(literal) !== 0 ? !allowed(literal) : !allowPrivate && reservedName.test(literal)) {
-      queueMicrotask(() => callback(new ConnectError('refused_address'), null));
+      queueMicrotask(() => callback(refused(literal), null));
       return;
     }
     let reached = false;
@@ -81,7 +84,7 @@ export function guardedConnector({
       const address = socket.remoteAddress;
       // There is none when the other side has hung up already.
       if (!allowed(address ?? ''))
-        socket.destroy(new ConnectError(address === undefined ? 'connection' : 'refused_address'));
+        socket.destroy(address === undefined ? new ConnectError('connection') : refused(address));
     });
   };
 }
@@ -97,6 +100,21 @@ export function isPublicAddress(address: string): boolean {
   if (parsed.range() !== 'unicast') return false;
   // Beyond 2000::/3 nothing has been given out yet, and the old ::/96 carries IPv4.
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(ipaddr.IPv6.parse('2000::'), 3);
+}
+
+/** The error of an address, or a reserved name, that is not of the public internet; `name`: what was looked up for it. */
+function refused(address: string, name?: string): ConnectError {
+  const what =
+    isIP(address) === 0
+      ? `${address} is a name that the public internet does not have`
+      : `${name === undefined ? '' : `${name} is at `}${address}${name === undefined ? ' is' : ','} an address of the range ${rangeOf(address)}`;
+  return new ConnectError('refused_address', { detail: what });
+}
+
+/** Such as `private` or `link-local`. */
+function rangeOf(address: string): string {
+  const range = ipaddr.parse(address).range();
+  return range === 'unicast' ? 'reserved' : range.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /**
@@ -122,8 +140,9 @@ function guardedLookup(lookup: Lookup, allowed: (address: string) => boolean): L
   return (hostname, options, callback) => {
     addressesOf(hostname, (error, addresses) => {
       const [first] = addresses ?? [];
+      const closed = addresses?.find(({ address }) => !allowed(address));
       if (error !== null || first === undefined) callback(new ConnectError('dns', { cause: error }), '');
-      else if (!addresses.every(({ address }) => allowed(address))) callback(new ConnectError('refused_address'), '');
+      else if (closed !== undefined) callback(refused(closed.address, hostname), '');
       else if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
     });

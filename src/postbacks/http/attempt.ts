@@ -60,7 +60,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#origin === null || !/^https?:$/.test(this.#origin.protocol)) {
       this.#end('unsendable');
     } else if (this.#origin.username !== '' || this.#origin.password !== '') {
-      this.#end('refused_address');
+      this.#end('refused_address', 'the address has a user name or a password in it, which is never sent');
     } else if (this.#origin.href !== `${this.#origin.origin}/`) {
       this.#end('unsendable');
     } else {
@@ -117,7 +117,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#dispatch(this.#options.agents.fresh);
       return;
     }
-    this.#end(problem);
+    this.#end(problem, error instanceof ConnectError ? error.detail : undefined);
   }
 
   #dispatch(agent: Agent): void {
@@ -144,7 +144,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   /** A status that has arrived decides, whatever happened after it. */
-  #end(problem: OutcomeError): void {
+  #end(problem: OutcomeError, detail?: string): void {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#deadline);
@@ -154,6 +154,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       retryAfterSeconds: this.#retryAfterSeconds,
       durationMilliseconds: performance.now() - this.#startedAt,
       host: this.#origin?.host ?? '',
+      ...(detail !== undefined && { detail }),
     });
   }
 }

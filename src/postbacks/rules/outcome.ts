@@ -21,9 +21,15 @@ export interface Outcome {
   status: number | null;
   /** Null after a 2xx status, whatever came after that. */
   error: OutcomeError | null;
+  /** Why an address was refused. */
+  detail?: string | undefined;
   /** Seconds that the receiver asked for by `Retry-After`. */
   retryAfterSeconds: number | null;
   durationMilliseconds: number;
   /** Host and port only: the rest of the address may hold credentials. */
   host: string;
 }
+
+/** What lets a postback go where `refused_address` keeps it from. */
+export const refusedAddressCure =
+  'postbacks go to public addresses alone; OFFERLINE_ALLOW_PRIVATE_POSTBACKS=1 in the environment of offerline allows private networks';

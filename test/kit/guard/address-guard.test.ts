@@ -147,17 +147,18 @@ describe('a postback', () => {
   });
 
   it.each([
-    [['127.0.0.1']],
-    [['8.8.8.8', '10.0.0.1']],
-    [['2606:4700:4700::1111', '::ffff:127.0.0.1']],
-    [['fe80::1', '8.8.8.8']],
-  ])('to a name with the addresses %j never leaves', async (addresses) => {
+    [['127.0.0.1'], '127.0.0.1, an address of the range loopback'],
+    [['8.8.8.8', '10.0.0.1'], '10.0.0.1, an address of the range private'],
+    [['2606:4700:4700::1111', '::ffff:127.0.0.1'], '::ffff:127.0.0.1, an address of the range ipv4-mapped'],
+    [['fe80::1', '8.8.8.8'], 'fe80::1, an address of the range link-local'],
+  ])('to a name with the addresses %j never leaves', async (addresses, named) => {
     const receiver = await localReceiver();
     const send = senderForTest({ lookup: answers(...addresses) });
     for (const scheme of ['http', 'https'])
       expect(await send(`${scheme}://partner.com:${receiver.port}/`)).toMatchObject({
         status: null,
         error: 'refused_address',
+        detail: `partner.com is at ${named}`,
       });
     expect(receiver.connections()).toBe(0);
   });

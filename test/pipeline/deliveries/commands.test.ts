@@ -89,6 +89,8 @@ describe('postbacks deliver', () => {
       last_status: null,
       last_error: 'refused_address',
     });
+    // Tables name what lifts it.
+    expect(await run('list')).toContain('OFFERLINE_ALLOW_PRIVATE_POSTBACKS=1');
   });
 
   it('lists what waits for an earlier event of its click, and is no reason for a pass', async () => {

@@ -5,6 +5,7 @@ import { deliverPostbacks, planTestPostback, sendTestPostback } from '../../../.
 import { readSettings } from '../../../kit/config/settings.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { isShared, openStore } from '../../../postbacks/open-store.ts';
+import { refusedAddressCure } from '../../../postbacks/rules/outcome.ts';
 import type { DeliveryFilter } from '../../../postbacks/store/query-store.ts';
 import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
 import type { DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
@@ -60,7 +61,14 @@ function addList(postbacks: Command, context: CommandContext): void {
         count: await store.count(filterOf(options)),
       }));
       const rest = count > found.length ? `\n${count - found.length} more; --limit shows them` : '';
-      printAnswer(context, options, { count, postbacks: found.map(documentOf) }, textTable(found.map(rowOf)) + rest);
+      const isRefused = found.some(({ lastError }) => lastError === 'refused_address');
+      const cure = isRefused ? `\nrefused_address: ${refusedAddressCure}` : '';
+      printAnswer(
+        context,
+        options,
+        { count, postbacks: found.map(documentOf) },
+        textTable(found.map(rowOf)) + rest + cure,
+      );
     });
 }
 
@@ -142,7 +150,10 @@ function addTest(postbacks: Command, context: CommandContext): void {
         const plan = planTestPostback(existingData(), siteKey);
         return printAnswer(context, options, { dry_run: true, ...plan }, fieldLines(plan));
       }
-      const { host, status, error, durationMilliseconds, postback } = await sendTestPostback(existingData(), siteKey);
+      const { host, status, error, detail, durationMilliseconds, postback } = await sendTestPostback(
+        existingData(),
+        siteKey,
+      );
       const delivered = error === null;
       const shown = {
         site_key: siteKey,
@@ -152,12 +163,13 @@ function addTest(postbacks: Command, context: CommandContext): void {
         host,
         status,
         error,
+        ...(detail !== undefined && { detail }),
         duration_ms: Math.round(durationMilliseconds),
       };
       printAnswer(context, options, shown, fieldLines(shown));
       if (!delivered)
         throw new OfferlineError(
-          `the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}`,
+          `the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}${detail === undefined ? '' : `: ${detail}`}${error === 'refused_address' ? `; ${refusedAddressCure}` : ''}`,
         );
     });
 }
