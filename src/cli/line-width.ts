@@ -15,6 +15,12 @@ export function cutText(text: string, width: number): string {
   return visible.length <= width ? visible : `${visible.slice(0, Math.max(0, width - 1))}…`;
 }
 
+/** Cuts each line of a text, but those that have to stay whole. */
+export function cutLines(text: string, width: number, isWhole: (line: string) => boolean): string {
+  const lines = text.split('\n');
+  return lines.map((line) => (line.length <= width || isWhole(line) ? line : cutText(line, width))).join('\n');
+}
+
 /** Lines of whole words, each behind so many blanks. */
 export function wrapped(text: string, width: number, indent: number): string[] {
   const lines: string[] = [];

@@ -35,7 +35,7 @@ it('a run that storage refuses is in no ledger: status shows it and exits 1, unt
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(
-      /needs attention\n.*run refresh failed, 2 times since .*: s3:\/\/bucket\/network cannot read current\.json: no whole answer \(ECONNREFUSED\).*do: `offerline run refresh`/,
+      /needs attention\n.*run refresh failed, 2 times since .*: s3:\/\/bucket\/network cannot read current\.json: no whole answer \(ECONNREFUSED\).*\n {4}do: offerline run refresh/,
     ) as string,
   });
   expect(stderr).toContain('run refresh failed, 2 times since');

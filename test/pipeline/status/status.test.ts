@@ -478,10 +478,10 @@ it('names a quarantined file as long as it is there, and what cannot be read bes
   const { code, stdout, stderr } = await endOf(data.root, 'status');
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cannot be read') as string });
   expect(stdout).toMatch(
-    /\nneeds attention\n {2}what: the published snapshot .* cannot be read: .* \/ do: `offerline doctor --repair`\n/,
+    /\nneeds attention\n {2}the published snapshot .* cannot be read: .*\n {4}do: offerline doctor --repair\n/,
   );
-  expect(stdout).toMatch(/\n {2}what: .*deliveries.sqlite is damaged: .* \/ do: `offerline doctor --repair`\n/);
-  expect(stdout).toMatch(/\n {2}what: .*sites.json is not valid JSON.* \/ do: `offerline sites list`\n/);
+  expect(stdout).toMatch(/\n {2}.*deliveries.sqlite is damaged: .*\n {4}do: offerline doctor --repair\n/);
+  expect(stdout).toMatch(/\n {2}.*sites.json is not valid JSON in line 1.*\n {4}do: offerline sites list\n/);
 });
 
 it('names sites whose rewards wait, since sites.json does not know them, until it does', async () => {
@@ -530,7 +530,7 @@ it('distinguishes snapshots without a link from none', async () => {
   await rm(data.current);
   const { stdout } = await endOf(data.root, 'status');
   expect(stdout).toMatch(/^No published snapshot can be read\.\n/);
-  expect(stdout).toMatch(/ what: no link names one of the 1 published snapshots .* do: `offerline doctor --repair`/);
+  expect(stdout).toMatch(/ no link names one of the 1 published snapshots\n {4}do: offerline doctor --repair/);
 });
 
 it('says ages as people do', async () => {

@@ -3,12 +3,14 @@ import { readSettings } from '../../../kit/config/settings.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { OfferlineError } from '../../../kit/errors/errors.ts';
 import { ageText } from '../../../kit/time/age.ts';
+import { typedOfferline, withTypedCommands } from '../../../kit/text/typed-commands.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import { describeRole, pipelineRow } from '../../../pipeline/status/describe-machine.ts';
 import { describeFailure } from '../../../pipeline/status/last-failure.ts';
 import { readStatus, type Status } from '../../../pipeline/status/status.ts';
 import type { CommandContext } from '../../context.ts';
+import { cutLines, lineWidth } from '../../line-width.ts';
 
 export function addStatusCommand(program: Command, context: CommandContext): void {
   addCommand(
@@ -25,17 +27,34 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
       'where a site takes no postbacks; where the landing folder is gone or emptied;',
       'and where a snapshot, `sites.json` or `sources.json` cannot be read. `to_do` in `--json` marks these as `alarm`.',
     ].join(' '),
-  ).action(async (options: { json?: boolean }) => {
-    const data = existingData();
-    const status = await readStatus(data, readSettings(data), realEffects.now());
-    printAnswer(context, options, status, describe(status));
-    const { alarms, stale } = status;
-    if (alarms.length + stale.length > 0)
-      throw new OfferlineError([...alarms, ...stale.map((each) => `stale: ${each}`)].join('; '));
-  });
+  )
+    .option('--verbose', 'whole texts also on a terminal, and counts of rows, files and rejects')
+    .action(async (options: { json?: boolean; verbose?: boolean }) => {
+      const data = existingData();
+      const status = await readStatus(data, readSettings(data), realEffects.now());
+      const width = process.stdout.isTTY && options.verbose !== true ? lineWidth() : undefined;
+      printAnswer(
+        context,
+        options,
+        status,
+        fitted(withTypedCommands(describe(status, options.verbose === true)), width),
+      );
+      const { alarms, stale } = status;
+      if (alarms.length + stale.length > 0)
+        throw new OfferlineError([...alarms, ...stale.map((each) => `stale: ${each}`)].join('; '));
+    });
 }
 
-function describe(status: Status): string {
+const commandMark = '    do: ';
+
+/** Cuts lines to a width, but for commands, which are to be copied. Without a width all stays whole. */
+function fitted(text: string, width: number | undefined): string {
+  if (width === undefined) return text;
+  const cut = cutLines(text, width, (line) => line.startsWith(commandMark));
+  return cut === text ? text : `${cut}\n\nLines are cut: --verbose shows them whole, and counts.`;
+}
+
+function describe(status: Status, verbose: boolean): string {
   const { snapshot, damage, newest, files, rejects_of_last_day, reports, postbacks } = status;
   if (snapshot === null) {
     const what = damage.length === 0 ? 'No snapshot was published yet.' : 'No published snapshot can be read.';
@@ -46,7 +65,7 @@ function describe(status: Status): string {
     .join(', ');
   return [
     `snapshot ${snapshot.snapshot_id}, as of ${snapshot.as_of}, ${snapshot.age_seconds === null ? "ahead of this machine's clock" : ageText(snapshot.age_seconds)}`,
-    `  ${counts}`,
+    ...(verbose ? [`  ${counts}`] : []),
     ...runs(status),
     ...machine(status),
     reports.outdated + reports.missing === 0
@@ -58,11 +77,9 @@ function describe(status: Status): string {
     ...toDo(status),
     '',
     textTable(newest.map(withAge)),
-    '',
-    textTable(files),
-    '',
-    'rejected rows of the last 24 hours',
-    textTable(rejects_of_last_day),
+    ...(verbose
+      ? ['', textTable(files), '', 'rejected rows of the last 24 hours', textTable(rejects_of_last_day)]
+      : []),
   ].join('\n');
 }
 
@@ -105,6 +122,9 @@ function toDo({ to_do }: Status): string[] {
   return [
     '',
     to_do.length === 0 ? 'nothing needs attention' : 'needs attention',
-    ...to_do.map(({ what, command }) => `  what: ${visibleText(what)} / do: \`${visibleText(command)}\``),
+    ...to_do.flatMap(({ what, command }) => [
+      `  ${visibleText(what.replaceAll(/\n\s*/g, ' '))}`,
+      commandMark + visibleText(command.replace(/^offerline\b/, typedOfferline())),
+    ]),
   ];
 }
