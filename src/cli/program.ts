@@ -7,35 +7,48 @@ import type { CommandContext } from './context.ts';
 type AddCommands = (program: Command, context: CommandContext) => void;
 
 /**
- * Commands by the file that adds them, in the order of the help. Loaded when asked for: the service and the delivery of
- * postbacks bring libraries with them that would make up a third of every other command's start.
+ * Commands by the file that adds them, in the order of the help, under headings that say when they are needed. Loaded
+ * when asked for: the service and the delivery of postbacks bring libraries with them that would make up a third of
+ * every other command's start.
  */
-const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
-  [['run'], async () => (await import('./commands/pipelines/run.ts')).addRunCommands],
-  [['backfill'], async () => (await import('./commands/pipelines/backfill.ts')).addBackfillCommands],
-  [['schedule'], async () => (await import('./commands/pipelines/schedule.ts')).addScheduleCommand],
-  [['serve', 'start'], async () => (await import('./commands/pipelines/serve.ts')).addServeCommands],
-  [['track'], async () => (await import('./commands/pipelines/track.ts')).addTrackCommand],
-  [['console'], async () => (await import('./commands/operators/console.ts')).addConsoleCommands],
-  [['status'], async () => (await import('./commands/operators/status.ts')).addStatusCommand],
-  [['runs'], async () => (await import('./commands/operators/runs.ts')).addRunsCommand],
-  [['maintenance'], async () => (await import('./commands/pipelines/maintenance.ts')).addMaintenanceCommands],
-  [['sites'], async () => (await import('./commands/operators/sites.ts')).addSitesCommands],
-  [['sources'], async () => (await import('./commands/operators/sources.ts')).addSourcesCommands],
-  [['offers'], async () => (await import('./commands/operators/offers.ts')).addOffersCommands],
-  [['postbacks'], async () => (await import('./commands/operators/postbacks.ts')).addPostbacksCommands],
-  [['pictures'], async () => (await import('./commands/pipelines/pictures.ts')).addPicturesCommand],
-  [['sql'], async () => (await import('./commands/analysts/sql.ts')).addSqlCommand],
-  [['export'], async () => (await import('./commands/analysts/export.ts')).addExportCommand],
-  [['snapshots'], async () => (await import('./commands/analysts/snapshots.ts')).addSnapshotsCommand],
-  [['diff'], async () => (await import('./commands/analysts/diff.ts')).addDiffCommand],
-  [['reconcile'], async () => (await import('./commands/analysts/reconcile.ts')).addReconcileCommand],
-  [['doctor', 'rebuild'], async () => (await import('./commands/operators/doctor.ts')).addDoctorCommands],
-  [['backup', 'restore'], async () => (await import('./commands/operators/backup.ts')).addBackupCommands],
-  [['storage'], async () => (await import('./commands/operators/storage.ts')).addStorageCommands],
-  [['inspect'], async () => (await import('./commands/operators/inspect.ts')).addInspectCommand],
-  [['schema'], async () => (await import('./commands/operators/schema.ts')).addSchemaCommand],
-  [['generate'], async () => (await import('./commands/operators/generate.ts')).addGenerateCommand],
+const groups: [heading: string, commands: string[], load: () => Promise<AddCommands>][] = [
+  ['Every day', ['run'], async () => (await import('./commands/pipelines/run.ts')).addRunCommands],
+  ['Every day', ['status'], async () => (await import('./commands/operators/status.ts')).addStatusCommand],
+  ['Every day', ['runs'], async () => (await import('./commands/operators/runs.ts')).addRunsCommand],
+  ['Every day', ['offers'], async () => (await import('./commands/operators/offers.ts')).addOffersCommands],
+  ['Every day', ['postbacks'], async () => (await import('./commands/operators/postbacks.ts')).addPostbacksCommands],
+  ['Set up', ['inspect'], async () => (await import('./commands/operators/inspect.ts')).addInspectCommand],
+  ['Set up', ['sites'], async () => (await import('./commands/operators/sites.ts')).addSitesCommands],
+  ['Set up', ['sources'], async () => (await import('./commands/operators/sources.ts')).addSourcesCommands],
+  ['Set up', ['schema'], async () => (await import('./commands/operators/schema.ts')).addSchemaCommand],
+  ['Set up', ['generate'], async () => (await import('./commands/operators/generate.ts')).addGenerateCommand],
+  ['Serve', ['serve', 'start'], async () => (await import('./commands/pipelines/serve.ts')).addServeCommands],
+  ['Serve', ['schedule'], async () => (await import('./commands/pipelines/schedule.ts')).addScheduleCommand],
+  ['Serve', ['track'], async () => (await import('./commands/pipelines/track.ts')).addTrackCommand],
+  ['Serve', ['console'], async () => (await import('./commands/operators/console.ts')).addConsoleCommands],
+  ['Serve', ['pictures'], async () => (await import('./commands/pipelines/pictures.ts')).addPicturesCommand],
+  ['Analyse', ['sql'], async () => (await import('./commands/analysts/sql.ts')).addSqlCommand],
+  ['Analyse', ['export'], async () => (await import('./commands/analysts/export.ts')).addExportCommand],
+  ['Analyse', ['snapshots'], async () => (await import('./commands/analysts/snapshots.ts')).addSnapshotsCommand],
+  ['Analyse', ['diff'], async () => (await import('./commands/analysts/diff.ts')).addDiffCommand],
+  ['Analyse', ['reconcile'], async () => (await import('./commands/analysts/reconcile.ts')).addReconcileCommand],
+  [
+    'Repair and keep',
+    ['doctor', 'rebuild'],
+    async () => (await import('./commands/operators/doctor.ts')).addDoctorCommands,
+  ],
+  [
+    'Repair and keep',
+    ['backup', 'restore'],
+    async () => (await import('./commands/operators/backup.ts')).addBackupCommands,
+  ],
+  ['Repair and keep', ['storage'], async () => (await import('./commands/operators/storage.ts')).addStorageCommands],
+  ['Repair and keep', ['backfill'], async () => (await import('./commands/pipelines/backfill.ts')).addBackfillCommands],
+  [
+    'Repair and keep',
+    ['maintenance'],
+    async () => (await import('./commands/pipelines/maintenance.ts')).addMaintenanceCommands,
+  ],
 ];
 
 /**
@@ -55,7 +68,10 @@ export async function createProgram(context: CommandContext, words: readonly str
     .exitOverride();
   // The version is asked for by scripts, which need not wait for all commands.
   if (words[0] === '--version') return program;
-  const named = groups.filter(([commands]) => commands.includes(words[0] ?? ''));
-  for (const [, load] of named.length > 0 ? named : groups) (await load())(program, context);
+  const named = groups.filter(([, commands]) => commands.includes(words[0] ?? ''));
+  for (const [heading, , load] of named.length > 0 ? named : groups) {
+    program.commandsGroup(`${heading}:`);
+    (await load())(program, context);
+  }
   return program;
 }

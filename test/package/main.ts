@@ -113,7 +113,7 @@ function runPage(isFromRegistry: boolean): void {
   assert.equal(status, 0, stderr);
   assert.match(stdout, new RegExp(`^${packageVersion().replaceAll('.', String.raw`\.`)}$`, 'm'));
   assert.match(stdout, /published {2}0000/);
-  assert.match(stdout, /do: `npx offerline /);
+  assert.match(stdout, /do: npx offerline /);
   say("the page's commands: a snapshot is published");
 }
 

@@ -25,7 +25,21 @@ version. Logs and progress go to standard error. Control characters in what othe
 
 /** The text of `src/cli/commands.md`. */
 export async function commandsPage(): Promise<string> {
-  return [introduction, ...commandsIn(await documentedProgram()).map(section)].join('\n');
+  const program = await documentedProgram();
+  return [introduction, overview(program), ...commandsIn(program).map(section)].join('\n');
+}
+
+/** The commands by when they are needed. */
+function overview({ commands }: Command): string {
+  const headings = [...new Set(commands.map((command) => command.helpGroup()))].filter((heading) => heading !== '');
+  const rows = headings.map((heading) => {
+    const names = commands.filter((command) => command.helpGroup() === heading).map((command) => command.name());
+    return {
+      when: heading.replace(/:$/, ''),
+      commands: names.map((name) => `\`${name}\``).join(', '),
+    };
+  });
+  return markdownTable(rows);
 }
 
 /** A command that does something, as it is typed: `sites add`. */

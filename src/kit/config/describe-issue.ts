@@ -13,8 +13,8 @@ const wanted: Readonly<Record<string, string>> = {
 };
 
 /**
- * Zod's option `error`: says in plain words what is there and what is wanted, as the rest of a sentence that begins with
- * the key. Shows no value. A schema's own message comes before it.
+ * Zod's option `error`: says in plain words what is there and what is wanted, as the rest of a sentence that begins
+ * with the key. Shows no value. A schema's own message comes before it.
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {

@@ -102,7 +102,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(ipaddr.IPv6.parse('2000::'), 3);
 }
 
-/** The error of an address, or a reserved name, that is not of the public internet; `name`: what was looked up for it. */
+/** The error of an address, or a reserved name, that is not of the public internet; `name`: what was looked up. */
 function refused(address: string, name?: string): ConnectError {
   const what =
     isIP(address) === 0
