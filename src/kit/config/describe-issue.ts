@@ -48,6 +48,10 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
         : `does not have the form that is wanted`;
     case 'invalid_union':
       return describeUnion(issue);
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'not_multiple_of':
     default:
       return undefined;
   }
@@ -82,7 +86,7 @@ function amount(origin: string, bound: string, than: string, countThan: string):
 
 /** Keys that an object may have, where there are few enough to help. */
 function knownKeys({ inst }: z.core.$ZodRawIssue): string {
-  const shape: unknown = inst !== undefined && 'def' in inst._zod ? Reflect.get(inst._zod.def, 'shape') : undefined;
+  const shape: unknown = inst instanceof z.ZodObject ? inst.shape : undefined;
   const names = typeof shape === 'object' && shape !== null ? Object.keys(shape) : [];
   return names.length === 0 || names.length > 40 ? '' : `; there are ${names.join(', ')}`;
 }

@@ -7,6 +7,7 @@ export interface JsonPlaces {
 }
 
 const token =
+  // oxlint-disable-next-line no-control-regex -- JSON forbids them within texts
   /\s*(?:([{}[\],:])|("(?:[^"\\\0-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
 /** Finds the places of all values of a text, up to where it stops being JSON. */

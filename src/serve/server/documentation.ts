@@ -23,11 +23,15 @@ function swaggerFile(name: string): string {
   return createRequire(import.meta.url).resolve(`@fastify/swagger-ui/static/${name}`);
 }
 
-/** Without `validatorUrl` Swagger UI would send the document's address to a service of its makers. */
+/**
+ * The tables of headers are left out, which would repeat at every status of every operation: the description has them
+ * once. Without `validatorUrl` Swagger UI would send the document's address to a service of its makers.
+ */
 const start = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   presets: [SwaggerUIBundle.presets.apis],
+  plugins: [() => ({ wrapComponents: { headers: () => () => null } })],
   layout: 'BaseLayout',
   validatorUrl: null,
   deepLinking: true,

@@ -88,8 +88,16 @@ test('it shows our own document, and asks no validator', async () => {
     dom_id: '#swagger-ui',
     presets: ['apis'],
   });
+  // Headers are said once, in the description, and not at each status.
+  const [plugin] = (page.shown as { plugins: (() => { wrapComponents: { headers: () => () => unknown } })[] }).plugins;
+  expect(plugin?.().wrapComponents.headers()()).toBeNull();
   expect(html).toContain('id="swagger-ui"');
-  expect(await running.json('/openapi.json')).toMatchObject({ openapi: '3.1.0' });
+  const { openapi, info, paths } = await running.json('/openapi.json');
+  expect(openapi).toBe('3.1.0');
+  const described = Object.values<any>(paths).flatMap(({ get }) =>
+    get.security.length === 0 ? [] : Object.values<any>(get.responses).flatMap(({ headers }) => Object.keys(headers)),
+  );
+  for (const name of new Set(described)) expect(info.description).toContain(`| \`${name}\` |`);
 });
 
 describe('only these addresses exist', () => {

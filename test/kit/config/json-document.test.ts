@@ -57,7 +57,7 @@ it('law: the place of each value of a text begins the value, and whatever JSON.p
               Array.isArray(value) ? '[' : typeof value === 'object' && value !== null ? '{' : (rest[0] ?? ''),
             ),
           ).toBe(true);
-          if (typeof value === 'string') expect(rest[0]).toBe('"');
+          expect(rest.startsWith('"')).toBe(typeof value === 'string');
         }
       }
       const broken = text.slice(0, at % (text.length + 1)) + mark + text.slice((at % (text.length + 1)) + 1);

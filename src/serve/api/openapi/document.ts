@@ -10,7 +10,14 @@ import { variantC } from '../../variant-c/variant.ts';
 import type { Variant } from '../../http/variant.ts';
 import { operations } from '../operations.ts';
 import { pictureFolder } from '../pictures.ts';
-import { answerHeaders, errorHeaders, ifNoneMatch, movedPictureHeaders, pictureHeaders } from './headers.ts';
+import {
+  answerHeaders,
+  errorHeaders,
+  headerTable,
+  ifNoneMatch,
+  movedPictureHeaders,
+  pictureHeaders,
+} from './headers.ts';
 import { postbackWebhook } from './postback-webhook.ts';
 import { errorsByStatus, isKept, variantTag } from './route-schema.ts';
 
@@ -50,7 +57,9 @@ export async function describeInterface(server: FastifyInstance, publicUrl: stri
           'Offers for publisher sites in three variants, each under a base address of its own.',
           'The bare host answers the same paths without it; /api/v1/offers there in the variant of the identified site.',
           'What cannot be read as a request is refused in the form of Variant C, or of B where that is the default.',
-        ].join(' '),
+        ]
+          .join(' ')
+          .concat(`\n\n${headerTable()}`),
         license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
       },
       servers: [{ url: publicUrl ?? '/' }],

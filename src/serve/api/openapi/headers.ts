@@ -124,3 +124,21 @@ export const ifNoneMatch = {
   required: false,
   schema: { type: 'string' },
 };
+
+/** All headers of answers with credentials in a table of Markdown, for the page that people read. */
+export function headerTable(): string {
+  const cacheControls = { 'Cache-Control': header('Who may keep the answer, and for how many seconds') };
+  const all: Headers = {
+    ...ofSnapshot,
+    ...ofPage,
+    ...cacheControls,
+    ...ofLimits,
+    'Retry-After': header('Of a 429 and a 503: seconds after which to try again'),
+    'X-Api-Version': header('Version of the interface, of Variant C'),
+    ...ofCompressed,
+    ...ofEveryAnswer,
+    Allow: header('Of a 405: the methods that there are'),
+  };
+  const rows = Object.entries(all).map(([name, { description }]) => `| \`${name}\` | ${description} |`);
+  return ['| header of answers | says |', '|---|---|', ...rows].join('\n');
+}
