@@ -2,7 +2,7 @@ import { csvRow, type CsvReader } from '../../kit/text/csv.ts';
 import type { ColumnValue } from '../../kit/duckdb/dialect/rows.ts';
 import type { QueryAnswer } from './query.ts';
 
-export const answerFormats = ['table', 'csv', 'json'] as const;
+export const answerFormats = ['table', 'vertical', 'csv', 'json'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
 
 /** Streams an answer as CSV with a header row. Resolves to the number of rows. */

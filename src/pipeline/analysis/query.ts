@@ -59,15 +59,24 @@ function failure(error: Error): OfferlineError {
 /** Returns DuckDB's message with its pointer into the query; for common misspellings with a plainer text. */
 function messageOf({ message }: Error): string {
   const words = message.replace(/^Failed to (extract statements|execute prepared statement|prepare)[^:]*: /, '');
-  const pointer = /\n\nLINE \d+: [^]*$/.exec(words)?.[0] ?? '';
-  const said = words.slice(0, words.length - pointer.length);
+  const written = /\n\nLINE \d+: [^]*$/.exec(words)?.[0] ?? '';
+  const said = words.slice(0, words.length - written.length);
+  const pointer = written + placeOf(written);
   for (const { pattern, plain } of misspelled) {
     const match = pattern.exec(said);
     if (match === null) continue;
     const near = [...said.slice(match[0].length).matchAll(/"[^"]*"/g)].map(([name]) => name);
     return plain(match[1] ?? '', near.length === 0 ? '' : `; nearest are ${near.join(', ')}`, match[2] ?? '') + pointer;
   }
-  return words;
+  return said + pointer;
+}
+
+/** Says in words what the caret below a line of a query points to: in a log of one line the two are not aligned. */
+function placeOf(pointer: string): string {
+  const [, line, text = '', caret = ''] = /^\n\n(LINE \d+): (.*)\n( *)\^/.exec(pointer) ?? [];
+  if (line === undefined) return '';
+  const word = /^(?:\w+|\S)/.exec(text.slice(caret.length - `${line}: `.length))?.[0];
+  return word === undefined ? '' : `\n(at ${word} in ${line.toLowerCase()})`;
 }
 
 /** Plain texts for misspelled names. `near`: similar names. */

@@ -88,6 +88,15 @@ describe('offerline sql', () => {
     expect(await sql(`SELECT repeat('x', 200) AS long`)).toContain(`\n${'x'.repeat(79)}…\n`);
   });
 
+  it('shows the cells of a row below each other, whole, where that is asked for', async () => {
+    const long = await sql(
+      `SELECT repeat('x', 200) AS long, 1 AS n UNION ALL SELECT 'y', 2 ORDER BY n`,
+      '--format',
+      'vertical',
+    );
+    expect(long).toBe(`-- row 1\nlong  ${'x'.repeat(200)}\nn     1\n-- row 2\nlong  y\nn     2\n(2 rows)\n`);
+  });
+
   it('asks an older snapshot as it was, by its id or how it begins', async () => {
     const count = 'SELECT count(*) AS clicks FROM clicks';
     expect(await sql(count, '--format', 'csv')).toBe('clicks\n24\n');
@@ -119,6 +128,7 @@ describe('offerline sql', () => {
     ['SELECT yesterdays(1)', 'there is no function "yesterdays"'],
     ["SELECT 1 AS a, wrong\nFROM offers WHERE 'not found in FROM clause' = ''", '\n\nLINE 1: SELECT 1 AS a, wrong\n'],
     ['SELEC 1', 'Parser Error: syntax error at or near "SELEC"'],
+    ['SELECT 1\nFROM offers WHERE wrong', '\n(at wrong in line 2)'],
   ])('refuses %s', async (query, reason) => {
     const { current } = await pipeline.snapshots();
     const folder = join(pipeline.data.published, current);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withSnapshotDatabase } from '../../../src/pipeline/analysis/snapshot-database.ts';
 import type { SnapshotDiff } from '../../../src/pipeline/analysis/diff.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
 import { createService, type Service } from '../../../src/serve/service.ts';
@@ -64,6 +65,19 @@ it('lists the kept snapshots, newest first', async () => {
     { snapshot_id: first, as_of: firstAsOf, current: false, row_counts: { clicks: 4 } },
   ]);
   expect(await command(root, 'snapshots')).toContain(first);
+});
+
+it('says which of them a reader has open', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'only Linux lists locks');
+  const inUse = async () => {
+    const { snapshots } = JSON.parse(await command(root, 'snapshots', '--json')) as {
+      snapshots: { in_use: boolean }[];
+    };
+    return snapshots.map(({ in_use }) => in_use);
+  };
+  expect(await inUse()).toEqual([false, false]);
+  const folder = join(pipeline.data.published, first);
+  await withSnapshotDatabase({ folder }, async () => expect(await inUse()).toEqual([false, true]));
 });
 
 describe('diff', () => {

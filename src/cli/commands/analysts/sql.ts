@@ -15,8 +15,9 @@ import { UsageError } from '../../../kit/errors/errors.ts';
 import { visibleJson, visibleLines, visibleText } from '../../../kit/text/visible-text.ts';
 import type { ColumnValue } from '../../../kit/duckdb/dialect/rows.ts';
 import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
-import { addCommand, existingData, snapshotOption, spreadsheetOption, textTable } from '../../answer.ts';
+import { addCommand, existingData, snapshotOption, spreadsheetOption, fieldLines, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { lineWidth } from '../../line-width.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
 interface SqlOptions {
@@ -30,6 +31,9 @@ interface SqlOptions {
 const maxTableRows = 1000;
 /** A longer cell is cut in the table: it would push all others off the screen. */
 const maxCell = 80;
+/** Shorter cells say too little. */
+const minCell = 20;
+const cellStep = 12;
 
 export function addSqlCommand(program: Command, context: CommandContext): void {
   addCommand(program, 'sql', 'Runs one query, which only reads, on a published snapshot')
@@ -51,28 +55,46 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
         if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, printJson);
         else if (options.format === 'csv')
           await writeCsv(answer, context.print, options.spreadsheet ? 'spreadsheet' : 'program');
-        else await printTable(answer, context);
+        else await printRows(answer, context, options.format === 'vertical');
       };
       await withSnapshotDatabase(snapshot, ask, { stop: stopSignal() });
     });
 }
 
-async function printTable(answer: QueryAnswer, { print }: CommandContext): Promise<void> {
+/** On a terminal the table is cut to its width; where even short cells do not fit, a row's cells are below each other. */
+async function printRows(answer: QueryAnswer, { print }: CommandContext, isVertical: boolean): Promise<void> {
   const { rows, more } = await firstRows(answer, maxTableRows);
   const names = answer.columns.map(({ name }) => name);
-  const shown = rows.map((values) =>
-    Object.fromEntries(names.map((name, column) => [name, shownCell(values[column])])),
-  );
+  const rowsWith = (cell: number) =>
+    rows.map((values) => Object.fromEntries(names.map((name, column) => [name, shownCell(values[column], cell)])));
+  const width = process.stdout.isTTY ? lineWidth() : Infinity;
+  const table = isVertical || rows.length === 0 ? undefined : fittingTable(rowsWith, width);
   // A plan is laid out in lines.
   if (names.join() === 'explain_key,explain_value') print(visibleLines(`${(rows as string[][]).flat().join('\n')}\n`));
-  else print(`${shown.length === 0 ? visibleText(names.join('  ')) : textTable(shown)}\n`);
+  else if (rows.length === 0) print(`${visibleText(names.join('  '))}\n`);
+  else print(`${table ?? verticalRows(rowsWith(Infinity))}\n`);
   const count = rows.length === 1 ? '1 row' : `${rows.length} rows`;
   print(more ? `(the first ${count}; --format csv or json gives all)\n` : `(${count})\n`);
 }
 
-function shownCell(value: ColumnValue | undefined): string | number | boolean | null {
+type ShownRow = Record<string, string | number | boolean | null>;
+
+/** A table with cells as long as fit; undefined where none does. */
+function fittingTable(rowsWith: (cell: number) => ShownRow[], width: number): string | undefined {
+  for (let cell = maxCell; cell >= minCell; cell -= cellStep) {
+    const table = textTable(rowsWith(cell));
+    if (table.split('\n').every((line) => line.length <= width)) return table;
+  }
+  return undefined;
+}
+
+function verticalRows(rows: readonly ShownRow[]): string {
+  return rows.map((row, index) => `-- row ${index + 1}\n${fieldLines(row)}`).join('\n');
+}
+
+function shownCell(value: ColumnValue | undefined, maxLength: number): ShownRow[string] {
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean')
     return value ?? null;
   const cell = typeof value === 'string' ? value : JSON.stringify(value);
-  return cell.length > maxCell ? `${cell.slice(0, maxCell - 1)}…` : cell;
+  return cell.length > maxLength ? `${cell.slice(0, maxLength - 1)}…` : cell;
 }
