@@ -204,7 +204,7 @@ async function buildDatabase(
   try {
     await connection.run('BEGIN TRANSACTION');
     const tableRows = await run.effects.perform('analytics.duckdb: filled', () =>
-      writeAnalytics(connection, run.data, sites.sites, folder, run.asOf, parquet),
+      writeAnalytics(connection, run, sites.sites, folder, parquet),
     );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
     const audits = await auditSnapshot(connection, run.data, published?.run_id ?? 0, parquet);

@@ -342,6 +342,14 @@ export interface ModelRows {
       reward_rate: number;
       rate_limit_per_hour: number;
     };
+    snapshot: {
+      snapshot_id: string;
+      as_of: string;
+      run_id: number;
+      schema_version: number;
+      offerline_version: string;
+      duckdb_version: string;
+    };
   };
   metrics: {
     clicks: {

@@ -61,6 +61,15 @@ export const runInputs = {
       reward_rate: 'DECIMAL(15, 6)',
     },
   },
+  run_snapshot: {
+    origin: { name: 'manifest.json', layer: 'code' },
+    columns: {
+      ...texts('snapshot_id', 'offerline_version'),
+      as_of: 'TIMESTAMPTZ',
+      run_id: 'BIGINT',
+      schema_version: 'INTEGER',
+    },
+  },
   run_metrics: {
     origin: { name: 'sql/metrics', layer: 'code' },
     columns: texts('metric', 'definition', 'unit', 'grain', 'served_as', 'sql'),

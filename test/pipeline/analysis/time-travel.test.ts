@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withSnapshotDatabase } from '../../../src/pipeline/analysis/snapshot-database.ts';
 import type { SnapshotDiff } from '../../../src/pipeline/analysis/diff.ts';
+import { schemaVersion } from '../../../src/pipeline/snapshot/manifest.ts';
+import { packageVersion } from '../../../src/kit/files/package-files.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
 import { createService, type Service } from '../../../src/serve/service.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
@@ -65,6 +67,21 @@ it('lists the kept snapshots, newest first', async () => {
     { snapshot_id: first, as_of: firstAsOf, current: false, row_counts: { clicks: 4 } },
   ]);
   expect(await command(root, 'snapshots')).toContain(first);
+});
+
+it('each says by itself which it is, and what wrote it', async () => {
+  const answer = await command(root, 'sql', 'FROM snapshot', '--snapshot', first, '--json');
+  const duckdb_version = expect.stringMatching(/^v\d/) as string;
+  expect((JSON.parse(answer) as { rows: object[] }).rows).toEqual([
+    {
+      snapshot_id: first,
+      as_of: firstAsOf,
+      run_id: 1,
+      schema_version: schemaVersion,
+      offerline_version: packageVersion(),
+      duckdb_version,
+    },
+  ]);
 });
 
 it('says which of them a reader has open', async ({ skip }) => {

@@ -1,4 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { basename } from 'node:path';
+import { packageVersion } from '../../../kit/files/package-files.ts';
 import { identifier, quoted } from '../../../kit/text/sql-text.ts';
 import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
 import { makeRunInput, type RunInputName } from '../../sql/run-inputs.ts';
@@ -12,6 +14,8 @@ import type { Site } from '../../../kit/sites/sites.ts';
 import { commissionText } from '../../../kit/sites/sites.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { eventKinds } from '../../../kit/vocabulary/values.ts';
+import type { Run } from '../../runs/stage.ts';
+import { schemaVersion } from '../manifest.ts';
 import { movableFiles } from '../movable-files.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
@@ -29,13 +33,13 @@ const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_
  */
 export async function writeAnalytics(
   connection: DuckDBConnection,
-  data: DataDirectory,
+  { data, runId, asOf }: Pick<Run, 'data' | 'runId' | 'asOf'>,
   sites: readonly Site[],
   folder: string,
-  asOf: Moment,
   parquet: (group: string) => string[],
 ): Promise<Record<string, number>> {
   await loadSites(connection, sites);
+  await loadIdentity(connection, { snapshot_id: basename(folder), as_of: asOf, run_id: runId });
   await openCutEventFiles(connection, data, asOf);
   await loadMetrics(connection, asOf);
   await loadLineage(connection);
@@ -92,6 +96,25 @@ async function openCutEventFiles(connection: DuckDBConnection, data: DataDirecto
     moments.push(`SELECT '${kind}' AS kind, ${eventTime[kind]} AS moment FROM ${eventRelation(kind, cut)}`);
   }
   await makeTempView(connection, 'cut_event_files' satisfies RunInputName, moments.join(' UNION ALL '));
+}
+
+/** Makes the table that the `snapshot` mart reads. */
+async function loadIdentity(
+  connection: DuckDBConnection,
+  identity: { snapshot_id: string; as_of: Moment; run_id: number },
+): Promise<void> {
+  await insertRows(
+    connection,
+    await makeRunInput(connection, 'run_snapshot'),
+    {
+      snapshot_id: 'VARCHAR',
+      as_of: 'VARCHAR',
+      run_id: 'BIGINT',
+      schema_version: 'INTEGER',
+      offerline_version: 'VARCHAR',
+    },
+    [{ ...identity, schema_version: schemaVersion, offerline_version: packageVersion() }],
+  );
 }
 
 /** Makes the table that the `sites` mart reads, without secrets and postback addresses, which may have credentials. */

@@ -4,6 +4,7 @@ import { dayMarts } from '../../models/day-marts.ts';
  * Tables of `analytics.duckdb`, copied whole into each snapshot: small, however long history is. Models: `sql/marts`.
  */
 export const analyticsTables = [
+  'snapshot',
   'offers',
   'offer_history',
   'offer_stats_2d',
