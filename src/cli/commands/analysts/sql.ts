@@ -61,7 +61,7 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
     });
 }
 
-/** On a terminal the table is cut to its width; where even short cells do not fit, a row's cells are below each other. */
+/** On a terminal the table is cut to its width; where short cells do not fit either, a row has its cells one by one. */
 async function printRows(answer: QueryAnswer, { print }: CommandContext, isVertical: boolean): Promise<void> {
   const { rows, more } = await firstRows(answer, maxTableRows);
   const names = answer.columns.map(({ name }) => name);
