@@ -1,8 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
-import { openAnalytics } from '../snapshot/movable-files.ts';
 import { textKey } from '../../kit/vocabulary/event-key.ts';
-import { clickFilesOf, eventFilesOfClick, type ClickFiles } from './click-files.ts';
+import { eventFilesOfClick, type ClickFiles } from './click-files.ts';
 import {
   clickedOfferQuery,
   clickQuery,
@@ -11,7 +9,7 @@ import {
   filesQuery,
   postbacksQuery,
 } from './click-queries.ts';
-import { ApiError } from '../../kit/http/errors.ts';
+import type { SnapshotConnections } from './snapshot-connections.ts';
 
 /** Moments are microseconds since the epoch, as text. */
 export interface FoundClick {
@@ -48,6 +46,7 @@ export interface FoundConversion {
   payout: string | null;
   credited_at: string | null;
   reversed_at: string | null;
+  reason: string | null;
 }
 
 export interface FoundPostback {
@@ -61,39 +60,15 @@ export interface FoundPostback {
   last_status: number | null;
 }
 
-/** Lookups occupy threads that the process also needs for files and compression: more of them wait their turn. */
-const maxConcurrentLookups = 2;
-/** A lookup that would have to wait behind so many is refused with `unavailable`. */
-const maxWaitingLookups = 100;
-
 /** Number of files above which all are asked for their keys before any is asked for the click. */
 const fewFiles = 4;
 
-interface OpenDatabase {
-  database: OpenDuckDB;
-  files: ClickFiles;
-  idle: DuckDBConnection[];
-  waiting: ((connection: DuckDBConnection) => void)[];
-}
-
-/**
- * Looks up clicks in a snapshot's `analytics.duckdb`, opened read-only at the first lookup and closed when the
- * snapshot is no longer served and its last lookup has ended. Of its event files it asks those of the days that the key
- * runs name.
- */
+/** Looks up clicks in a snapshot. Of its event files it asks those of the days that the key runs name. */
 export class SnapshotClicks {
-  readonly #folder: string;
-  #isRetired = false;
-  #database: Promise<OpenDatabase> | undefined;
-  #underWay = 0;
+  readonly #connections: SnapshotConnections;
 
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** Opens the database before the first lookup: a snapshot that is held open is not removed. */
-  async hold(): Promise<void> {
-    await (this.#database ??= this.#open());
+  constructor(connections: SnapshotConnections) {
+    this.#connections = connections;
   }
 
   /**
@@ -101,7 +76,7 @@ export class SnapshotClicks {
    * wait already.
    */
   find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
-    return this.#ask(async (connection, { files }) => {
+    return this.#connections.ask(async (connection, { files }) => {
       const queryOf = (clicks: string) => clickQuery(clicks, soughtKey);
       const click = await findClick<FoundClick['click']>(connection, files, queryOf, [clickId, siteKey]);
       if (click === undefined) return undefined;
@@ -116,60 +91,9 @@ export class SnapshotClicks {
   /** Returns the offer of a click of any site; undefined where there is no such click. Throws as `find` does. */
   findOffer(clickId: string): Promise<ClickedOffer | undefined> {
     const queryOf = (clicks: string) => clickedOfferQuery(clicks, soughtKey);
-    return this.#ask((connection, { files }) => findClick<ClickedOffer>(connection, files, queryOf, [clickId]));
-  }
-
-  async #ask<Found>(find: (connection: DuckDBConnection, database: OpenDatabase) => Promise<Found>): Promise<Found> {
-    this.#underWay++;
-    try {
-      const database = await (this.#database ??= this.#open());
-      if (database.waiting.length >= maxWaitingLookups)
-        throw new ApiError('unavailable', 'too many lookups at once; try again in some seconds');
-      const connection =
-        database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
-      try {
-        return await find(connection, database);
-      } finally {
-        const next = database.waiting.shift();
-        if (next === undefined) database.idle.push(connection);
-        else next(connection);
-      }
-    } finally {
-      this.#underWay--;
-      await this.#closeWhenDone();
-    }
-  }
-
-  /** The snapshot is not served any more. */
-  async retire(): Promise<void> {
-    this.#isRetired = true;
-    await this.#closeWhenDone();
-  }
-
-  async #closeWhenDone(): Promise<void> {
-    if (!this.#isRetired || this.#underWay > 0 || this.#database === undefined) return;
-    const closing = this.#database;
-    this.#database = undefined;
-    (await closing).database.close();
-  }
-
-  async #open(): Promise<OpenDatabase> {
-    try {
-      const database = await openAnalytics(this.#folder, {
-        // A lookup touches little; the pipeline on the same machine shall have the rest.
-        threads: '1',
-        memory_limit: '512MiB',
-      });
-      const files = await clickFilesOf(this.#folder);
-      const idle = [database.connection];
-      while (idle.length < maxConcurrentLookups) idle.push(await database.connect());
-      // The Parquet files of a snapshot never change: what is known of them stays true.
-      for (const connection of idle) await connection.run('SET parquet_metadata_cache = true');
-      return { database, files, idle, waiting: [] };
-    } catch (error) {
-      this.#database = undefined;
-      throw error;
-    }
+    return this.#connections.ask((connection, { files }) =>
+      findClick<ClickedOffer>(connection, files, queryOf, [clickId]),
+    );
   }
 }
 

@@ -23,6 +23,7 @@ import type { ServedOffer } from '../offers/served-offer.ts';
 import { feedOf } from '../offers/site-feed.ts';
 import type { SiteFeed, SiteTerms } from '../offers/site-feed.ts';
 import { SnapshotClicks } from '../../pipeline/clicks/snapshot-clicks.ts';
+import { SnapshotConnections } from '../../pipeline/clicks/snapshot-connections.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
@@ -66,6 +67,8 @@ export class PublishedSnapshot {
   readonly gone: readonly GoneOffer[];
   /** Addresses of pictures by their published name, of offers that are gone too: their pictures may still be shown. */
   readonly pictures: ReadonlyMap<string, string>;
+  /** Connections to its `analytics.duckdb`, for what is asked of it request by request. */
+  readonly connections: SnapshotConnections;
   readonly clicks: SnapshotClicks;
   readonly index: OfferIndex;
   readonly #indexes: Record<OfferType | 'all', readonly number[]>;
@@ -91,7 +94,8 @@ export class PublishedSnapshot {
       .toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
     this.gone = gone;
     this.pictures = pictures;
-    this.clicks = new SnapshotClicks(folder);
+    this.connections = new SnapshotConnections(folder);
+    this.clicks = new SnapshotClicks(this.connections);
     this.index = index;
     this.#indexes = {
       all: indexes(offers),

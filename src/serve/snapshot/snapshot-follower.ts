@@ -54,7 +54,7 @@ export class SnapshotFollower {
   async start(): Promise<void> {
     if (this.#pinned !== undefined) {
       this.#serving = await openSnapshot(join(this.#data.published, this.#pinned));
-      await this.#serving.clicks.hold();
+      await this.#serving.connections.hold();
       this.#log.info(
         { snapshot_id: this.#pinned, as_of: this.#serving.asOf, offers: this.#serving.offers.length },
         'serving this snapshot only',
@@ -105,7 +105,7 @@ export class SnapshotFollower {
 
   /** Lets go of what is served; for the end of the service. */
   async close(): Promise<void> {
-    await this.#serving?.clicks.retire();
+    await this.#serving?.connections.retire();
   }
 
   /** Requests see the old snapshot until the new one is verified and prepared, then at once the new one. */
@@ -121,7 +121,7 @@ export class SnapshotFollower {
       this.#refuse(id, error as NodeJS.ErrnoException);
       return false;
     }
-    await before?.clicks.retire();
+    await before?.connections.retire();
     this.#log.info(
       { snapshot_id: id, as_of: this.#serving.asOf, offers: this.#serving.offers.length },
       'serving snapshot',

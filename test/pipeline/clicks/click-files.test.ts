@@ -5,6 +5,7 @@ import { maintenance } from '../../../pipelines/maintenance.ts';
 import { clickFilesOf, eventFilesOfClick } from '../../../src/pipeline/clicks/click-files.ts';
 import { verifySnapshot } from '../../../src/pipeline/snapshot/verify.ts';
 import { SnapshotClicks } from '../../../src/pipeline/clicks/snapshot-clicks.ts';
+import { SnapshotConnections } from '../../../src/pipeline/clicks/snapshot-connections.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -67,9 +68,9 @@ afterAll(() => pipeline[Symbol.asyncDispose]());
 
 async function openCurrent(): Promise<{ clicks: SnapshotClicks; folder: string }> {
   const folder = await realpath(pipeline.data.current);
-  const clicks = new SnapshotClicks(folder);
-  onTestFinished(() => clicks.retire());
-  return { clicks, folder };
+  const connections = new SnapshotConnections(folder);
+  onTestFinished(() => connections.retire());
+  return { clicks: new SnapshotClicks(connections), folder };
 }
 
 async function expectAllFound(clicks: SnapshotClicks): Promise<void> {

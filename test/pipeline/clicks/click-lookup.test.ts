@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
 import { SnapshotClicks } from '../../../src/pipeline/clicks/snapshot-clicks.ts';
+import { SnapshotConnections } from '../../../src/pipeline/clicks/snapshot-connections.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { analyticsDatabase, clickTables } from '../../support/analytics-database.ts';
@@ -74,6 +75,7 @@ test('a click is found in what the pipeline publishes, and new events come with 
         payout: 2.25,
         credited_at: '2026-11-20T09:30:00+00:00',
         reversed_at: '2026-11-20T09:45:00+00:00',
+        reason: 'fraud',
       },
     ],
     postbacks: [],
@@ -144,13 +146,14 @@ test('lookups beyond those that may wait are refused at once, and the others are
     ...clickTables,
     `INSERT INTO clicks (click_id, site_key, user_id, clicked_at) VALUES ('c1', 'wall', 'u', '2026-11-20 08:00:00Z')`,
   );
-  const clicks = new SnapshotClicks(
+  const connections = new SnapshotConnections(
     await writeSnapshot(data, 'one', { offers: [], files: { 'analytics.duckdb': database } }),
   );
+  const clicks = new SnapshotClicks(connections);
   const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => clicks.find('c1', 'wall')));
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   expect(refused).toHaveLength(48);
   expect(refused[0]).toMatchObject({ kind: 'unavailable' });
   expect(await clicks.find('c1', 'wall')).toMatchObject({ click: { user_id: 'u' } });
-  await clicks.retire();
+  await connections.retire();
 });

@@ -3,13 +3,14 @@ import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { SnapshotClicks } from '../../../pipeline/clicks/snapshot-clicks.ts';
+import { SnapshotConnections } from '../../../pipeline/clicks/snapshot-connections.ts';
 import type { NamedClick } from './known-clicks.ts';
 
 /** Looks up clicks that landed as files, in the snapshot that is published at the time. */
 export class ImportedClicks {
   readonly #data: DataDirectory;
   #name: string | undefined;
-  #clicks: SnapshotClicks | undefined;
+  #connections: SnapshotConnections | undefined;
 
   constructor(data: DataDirectory) {
     this.#data = data;
@@ -17,7 +18,9 @@ export class ImportedClicks {
 
   /** Rejects where the snapshot cannot be read, or where too many wait already. */
   async find(clickId: string): Promise<NamedClick | undefined> {
-    const found = await (await this.#current())?.findOffer(clickId);
+    const connections = await this.#current();
+    if (connections === undefined) return undefined;
+    const found = await new SnapshotClicks(connections).findOffer(clickId);
     if (found === undefined) return undefined;
     return {
       clickId,
@@ -28,12 +31,12 @@ export class ImportedClicks {
   }
 
   async close(): Promise<void> {
-    await this.#clicks?.retire();
-    this.#clicks = undefined;
+    await this.#connections?.retire();
+    this.#connections = undefined;
   }
 
   /** Undefined where nothing is published yet. */
-  async #current(): Promise<SnapshotClicks | undefined> {
+  async #current(): Promise<SnapshotConnections | undefined> {
     let name: string;
     try {
       name = basename(await readlink(this.#data.current));
@@ -42,12 +45,12 @@ export class ImportedClicks {
       throw error;
     }
     if (name !== this.#name) {
-      const before = this.#clicks;
+      const before = this.#connections;
       this.#name = name;
-      this.#clicks = new SnapshotClicks(join(this.#data.published, name));
+      this.#connections = new SnapshotConnections(join(this.#data.published, name));
       // Look-ups that are under way in it go on.
       void before?.retire().catch(() => {});
     }
-    return this.#clicks;
+    return this.#connections;
   }
 }
