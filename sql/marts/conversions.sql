@@ -12,8 +12,10 @@
 --   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version valid when it was credited, without a credit at occurred_at; NULL while its offer or milestone is unknown
 --   credited_at?: When it was credited, UTC; NULL without a credit
 --   reversed_at?: When it was first rejected or charged back, UTC; NULL where it never was
+--   reason?: Why it was charged back, else why it was rejected, as the log of conversions says; NULL where it says nothing or there was neither
 --   clicked_at?: When its click was made, UTC; NULL while the click is unknown
 --   occurred_at: When the event happened that decides day and payout: the credit, else the reject, else the chargeback; UTC
+--   changed_at: When this row changed last, UTC: when the newest of its events, its click or its offer became known, by the later of as-of and wall clock of that run; the event's own time where it was stamped ahead. A rebuilt warehouse has all rows changed
 SELECT
   conversion_id,
   click_id,
@@ -25,7 +27,9 @@ SELECT
   payout,
   credited_at,
   reversed_at,
+  reason,
   clicked_at,
-  occurred_at
+  occurred_at,
+  changed_at
 FROM day_conversions
 ORDER BY click_id, occurred_at, conversion_id

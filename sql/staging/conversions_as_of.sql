@@ -10,6 +10,8 @@ WITH moments AS (
     min(occurred_at) FILTER (WHERE kind = 'credit') AS credited_at,
     min(occurred_at) FILTER (WHERE kind <> 'credit') AS reversed_at,
     count(*) FILTER (WHERE kind = 'chargeback') AS chargebacks,
+    coalesce(any_value(reason) FILTER (WHERE kind = 'chargeback'), any_value(reason) FILTER (WHERE kind = 'reject')) AS reason,
+    max(changed_at) AS changed_at,
     CASE
       WHEN count(*) FILTER (WHERE kind = 'credit') > 0 THEN 'credit'
       WHEN count(*) FILTER (WHERE kind = 'reject') > 0 THEN 'reject'
@@ -34,7 +36,9 @@ SELECT
   deciding.resolved_payout AS payout,
   moments.credited_at,
   moments.reversed_at,
+  moments.reason,
   deciding.clicked_at,
-  deciding.occurred_at
+  deciding.occurred_at,
+  moments.changed_at
 FROM priced_events AS deciding
 JOIN moments ON moments.conversion_id = deciding.conversion_id AND moments.deciding_kind = deciding.kind

@@ -2,7 +2,8 @@
 -- figures and postbacks.
 -- Click, milestone, payout and time are those of the conversion's credit; without a credit the event's own. The payout is
 -- the given one, else the milestone's, else the offer's, by the catalog version of that time. Site and user are NULL until
--- the click is ingested, the offer until it is in the catalog, the payout while the offer or milestone is unknown.
+-- the click is ingested, the offer until it is in the catalog, the payout while the offer or milestone is unknown. changed_at:
+-- when the last of event, click and offer became known; of an event that was stamped ahead, its own time.
 -- grain: one row per event of the conversions in conversion_scope
 -- key: conversion_id, kind
 WITH events AS (
@@ -15,6 +16,8 @@ based_on_credit AS (
     event.conversion_id,
     event.kind,
     event.occurred_at,
+    event.reason,
+    event.known_at,
     coalesce(credit.click_id, event.click_id) AS click_id,
     CASE WHEN credit.kind IS NULL THEN event.event_id ELSE credit.event_id END AS event_id,
     CASE WHEN credit.kind IS NULL THEN event.payout ELSE credit.payout END AS own_payout,
@@ -28,10 +31,13 @@ attributed AS (
     click.site_key,
     click.user_id,
     click.clicked_at,
-    offer.offer_id
+    offer.offer_id,
+    -- NULLs are left out.
+    greatest(based_on_credit.known_at, based_on_credit.occurred_at, click.known_at, seen.first_seen_at) AS changed_at
   FROM based_on_credit
   LEFT JOIN conversion_clicks AS click ON click.click_id = based_on_credit.click_id
   LEFT JOIN offer_keys AS offer ON click_names_offer(click, offer)
+  LEFT JOIN offers AS seen ON seen.offer_id = offer.offer_id
 )
 SELECT
   attributed.conversion_id,
@@ -43,6 +49,8 @@ SELECT
   attributed.user_id,
   attributed.clicked_at,
   attributed.offer_id,
+  attributed.reason,
+  attributed.changed_at,
   CASE
     WHEN attributed.own_payout IS NOT NULL THEN attributed.own_payout
     WHEN attributed.event_id IS NOT NULL THEN milestone.payout

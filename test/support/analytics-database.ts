@@ -26,7 +26,7 @@ export const clickTables = [
   `CREATE TABLE clicks (event_key BIGINT AS (${textKey('click_id')}), click_id VARCHAR, offer_id INTEGER, site_key VARCHAR, user_id VARCHAR, clicked_at TIMESTAMPTZ, country VARCHAR, device VARCHAR,
      ip VARCHAR, user_agent VARCHAR, sub1 VARCHAR, sub2 VARCHAR)`,
   `CREATE TABLE conversions (conversion_id VARCHAR, click_id VARCHAR, status VARCHAR, event_id VARCHAR, payout DECIMAL(15, 6), credited_at TIMESTAMPTZ,
-     reversed_at TIMESTAMPTZ, occurred_at TIMESTAMPTZ)`,
+     reversed_at TIMESTAMPTZ, occurred_at TIMESTAMPTZ, reason VARCHAR)`,
   `CREATE TABLE postbacks (conversion_id VARCHAR, kind VARCHAR, click_id VARCHAR, reward DECIMAL(24, 4), occurred_at TIMESTAMPTZ, state VARCHAR,
      attempts INTEGER, last_attempt_at TIMESTAMPTZ, last_status INTEGER)`,
 ];

@@ -123,7 +123,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       offer_daily: await query('FROM offer_daily ORDER BY day, offer_id'),
       network_hourly: await query('FROM network_hourly ORDER BY hour'),
       site_daily: await query('FROM site_daily ORDER BY day, site_key'),
-      conversions: await query('FROM conversions ORDER BY conversion_id'),
+      conversions: await query('SELECT * EXCLUDE (changed_at) FROM conversions ORDER BY conversion_id'),
       clicks: await query(
         'SELECT * EXCLUDE (file_id, event_key), event_key::VARCHAR AS event_key FROM clicks ORDER BY click_id',
       ),

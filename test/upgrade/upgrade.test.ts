@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +10,9 @@ import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { packageVersion } from '../../src/kit/files/package-files.ts';
 import { manifestText, type Manifest } from '../../src/pipeline/snapshot/manifest.ts';
 import { readRoutes } from '../../src/pipeline/routes/routes-file.ts';
+import { SnapshotClicks } from '../../src/pipeline/clicks/snapshot-clicks.ts';
+import { SnapshotConnections } from '../../src/pipeline/clicks/snapshot-connections.ts';
+import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { openClickKeys } from '../../src/pipeline/routes/click-keys.ts';
 import { readUsers } from '../../src/console/access/users.ts';
 import { command, endOf } from '../support/commands.ts';
@@ -47,6 +51,16 @@ describe.each(kept)('the data directory of %s', (version) => {
     };
     const sent = deliveries();
     const users = readUsers(data.consoleUsersFile);
+    const [converted] = await readAnalytics(data.current, (query) =>
+      query<{ click_id: string; site_key: string }>(
+        `SELECT click_id, site_key FROM conversions WHERE site_key IS NOT NULL LIMIT 1`,
+      ),
+    );
+    // Served until the first run.
+    const connections = new SnapshotConnections(await realpath(data.current));
+    const found = await new SnapshotClicks(connections).find(converted?.click_id ?? '', converted?.site_key ?? '');
+    expect(found?.conversions[0]).toMatchObject({ reason: null });
+    await connections.retire();
     expect(sent.length).toBeGreaterThan(0);
     // By stages, since a refresh would ask publishers. The tracker's click landed after the last run.
     const asOf = new Date().toISOString();
@@ -56,6 +70,13 @@ describe.each(kept)('the data directory of %s', (version) => {
     expect(after.row_counts).toMatchObject({ clicks: Number(clicks) + 1, conversions, offers });
     expect(after.run_id).toBe(before.run_id + 3);
     expect(deliveries()).toEqual(sent);
+    // Days of before have the columns of now.
+    const [rows] = await readAnalytics(data.current, (query) =>
+      query(
+        `SELECT count(changed_at) AS dated, count(*) AS conversions, min(changed_at) < '${before.created_at}' AS as_ingested FROM conversions`,
+      ),
+    );
+    expect(rows).toEqual({ dated: conversions, conversions, as_ingested: true });
     expect((await readRoutes(data.currentRoutes)).head.snapshot_id).toBe(after.snapshot_id);
     expect(await openClickKeys(data)).toHaveLength(1);
     expect(users).toHaveLength(1);

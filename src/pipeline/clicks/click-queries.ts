@@ -52,6 +52,7 @@ export const conversionsQuery = `
     payout: 'payout::VARCHAR',
     credited_at: 'epoch_us(credited_at)::VARCHAR',
     reversed_at: 'epoch_us(reversed_at)::VARCHAR',
+    reason: 'reason',
   })}
   FROM conversions WHERE click_id = $1 ORDER BY occurred_at, conversion_id`;
 

@@ -12,12 +12,15 @@ import { invalidatePricedSince } from '../warehouse/dirty-partitions.ts';
  * updated now. Marks days with other prices to be computed again; the outbox stays.
  */
 export async function repairFutureDates(state: StateDatabase, now: number): Promise<void> {
-  const { connection } = state;
+  const { connection, db } = state;
   const present = momentOfMilliseconds(now);
   await state.transaction(async () => {
     const since = await repairVersions(state, present);
     await repairCommissions(state, present);
-    if (since !== null) await invalidatePricedSince(connection, since);
+    if (since !== null) {
+      await invalidatePricedSince(connection, since);
+      await db.updateTable('conversion_events').set({ known_at: present }).where('occurred_at', '>=', since).execute();
+    }
     await bumpRevision(connection);
   }, 'repair of times');
 }

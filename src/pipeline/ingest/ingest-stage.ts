@@ -300,7 +300,7 @@ async function promoteNewFiles(
   const newConversionFiles = await ingestLog(run, state, engine, conversions, nextFileId);
   await rememberStates(connection, conversions.emitted);
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
-    const newEvents = await recordConversionEvents(connection, newConversionFiles);
+    const newEvents = await recordConversionEvents(run, connection, newConversionFiles);
     await awaitPostbacks(connection, newEvents);
     const foundClicks = await attributeConversions({ ...run, connection }, engine, newEvents, newClickFiles);
     await warnOfOddCredits(run, connection, newEvents, foundClicks);

@@ -35,8 +35,10 @@ export interface ModelRows {
       payout: string | null;
       credited_at: string | null;
       reversed_at: string | null;
+      reason: string | null;
       clicked_at: string | null;
       occurred_at: string;
+      changed_at: string;
     };
     delivery_sites: {
       site_key: string;

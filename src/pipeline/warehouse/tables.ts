@@ -56,6 +56,7 @@ export interface ConversionClicksTable {
   site_key: string;
   user_id: string;
   clicked_at: ColumnType<string, string | Date>;
+  known_at: ColumnType<string | null, string | Date | null>;
 }
 
 export interface ConversionEventsTable {
@@ -67,6 +68,7 @@ export interface ConversionEventsTable {
   payout: string | null;
   reason: string | null;
   file_id: number;
+  known_at: ColumnType<string | null, string | Date | null>;
 }
 
 export interface ConversionStatesTable {

@@ -41,6 +41,7 @@ export const clickLookupBody = z
         payout: usd.nullable(),
         credited_at: momentSchema.nullable(),
         reversed_at: momentSchema.nullable(),
+        reason: z.string().nullable().describe('Why it was rejected or charged back, as the advertiser says'),
       }),
     ),
     postbacks: z.array(

@@ -12,16 +12,14 @@ export function clickText({ click, conversions, postbacks }: FoundClick, commiss
 }
 
 function conversionText(
-  { conversion_id, event_id, status, payout, credited_at, reversed_at }: FoundConversion,
+  { conversion_id, event_id, status, payout, credited_at, reversed_at, reason }: FoundConversion,
   commission: string,
 ): string {
   const start = JSON.stringify({ conversion_id, event_id, status }).slice(0, -1);
   const money =
     payout === null ? 'null' : publishedAmountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
-  const moments = JSON.stringify({ credited_at: momentText(credited_at), reversed_at: momentText(reversed_at) }).slice(
-    1,
-  );
-  return `${start},"payout":${money},${moments}`;
+  const rest = { credited_at: momentText(credited_at), reversed_at: momentText(reversed_at), reason };
+  return `${start},"payout":${money},${JSON.stringify(rest).slice(1)}`;
 }
 
 /** The reward as postbacks have it: in the site's points, frozen when the postback was written. */

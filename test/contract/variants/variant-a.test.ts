@@ -31,10 +31,10 @@ const clicks = [
      ('click-3', NULL, 'wall', 'u', '2026-11-19 10:00:00Z', 'US', 'android', NULL, NULL, NULL, NULL),
      ('click-4', 1, 'other wall', 'u', '2026-11-19 10:00:00Z', 'US', 'android', NULL, NULL, NULL, NULL)`,
   `INSERT INTO conversions VALUES
-     ('b', 'click-2', 'charged_back', 'level-5', 1.000050, '2026-11-20 09:00:00Z', '2026-11-20 10:00:00.5Z', '2026-11-20 09:00:00Z'),
-     ('a', 'click-2', 'credited', NULL, 6, '2026-11-20 08:00:00Z', NULL, '2026-11-20 08:00:00Z'),
-     ('c', 'click-3', 'unattributed', NULL, NULL, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z'),
-     ('d', 'click-4', 'credited', NULL, 1, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z')`,
+     ('b', 'click-2', 'charged_back', 'level-5', 1.000050, '2026-11-20 09:00:00Z', '2026-11-20 10:00:00.5Z', '2026-11-20 09:00:00Z', 'fraud "bot"'),
+     ('a', 'click-2', 'credited', NULL, 6, '2026-11-20 08:00:00Z', NULL, '2026-11-20 08:00:00Z', NULL),
+     ('c', 'click-3', 'unattributed', NULL, NULL, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z', NULL),
+     ('d', 'click-4', 'credited', NULL, 1, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z', NULL)`,
   `INSERT INTO postbacks VALUES
      ('b', 'chargeback', 'click-2', 0.8, '2026-11-20 10:00:00.5Z', 'pending', 0, NULL, NULL),
      ('b', 'credit', 'click-2', 0.8, '2026-11-20 09:00:00Z', 'delivered', 3, '2026-11-20 09:05:00.25Z', 204),
@@ -185,6 +185,7 @@ describe('click lookup', () => {
           payout: 4.8,
           credited_at: '2026-11-20T08:00:00+00:00',
           reversed_at: null,
+          reason: null,
         },
         {
           conversion_id: 'b',
@@ -193,6 +194,7 @@ describe('click lookup', () => {
           payout: 0.8,
           credited_at: '2026-11-20T09:00:00+00:00',
           reversed_at: '2026-11-20T10:00:00.500000+00:00',
+          reason: 'fraud "bot"',
         },
       ],
       postbacks: [

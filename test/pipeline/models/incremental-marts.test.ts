@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { refresh, stages } from '../../../pipelines/refresh.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
+import type { Moment } from '../../../src/kit/time/moment.ts';
 import { changeState } from '../../support/change-state.ts';
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -68,6 +69,35 @@ it('a day that loses its only row is empty afterwards', async () => {
   await pipeline.refresh(asOf);
   expect(await pipeline.ask('SELECT conversion_id, status, occurred_at FROM conversions')).toEqual([
     { conversion_id: 'x', status: 'rejected', occurred_at: '2020-01-03T10:00:00Z' },
+  ]);
+});
+
+it('a conversion changes with its events, its click, its offer and the moment of an event that was stamped ahead', async () => {
+  await using pipeline = await PipelineUnderTest.create(wallClock);
+  const changes = async (moment: Moment, options?: { clock: Moment; allowOlder?: boolean }) => {
+    await pipeline.refresh(moment, options);
+    return pipeline.ask('SELECT status, reason, changed_at FROM conversions');
+  };
+  const at = (hour: number) => `2026-03-10T${hour}:00:00Z`;
+  await pipeline.landLog('conversions', 'ndjson', [event('x', 'credit', at(10))]);
+  expect(await changes(at(11), { clock: at(12) })).toEqual([
+    { status: 'unattributed', reason: null, changed_at: at(12) },
+  ]);
+  await pipeline.landLog('clicks', 'ndjson', [click('c0', at(10), { source: 'net', external_id: 'a' })]);
+  // As of an earlier moment than the one before: the clock counts.
+  expect(await changes(at(10), { clock: at(13), allowOlder: true })).toEqual([
+    { status: 'unattributed', reason: null, changed_at: at(13) },
+  ]);
+  await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
+  expect(await changes(at(14), { clock: at(14) })).toEqual([{ status: 'credited', reason: null, changed_at: at(14) }]);
+  await pipeline.landLog('conversions', 'ndjson', [{ ...event('x', 'reject', at(18)), reason: 'no install' }]);
+  expect(await changes(at(15), { clock: at(15) })).toEqual([{ status: 'credited', reason: null, changed_at: at(14) }]);
+  expect(await changes(at(19), { clock: at(19) })).toEqual([
+    { status: 'rejected', reason: 'no install', changed_at: at(18) },
+  ]);
+  await pipeline.landLog('conversions', 'ndjson', [{ ...event('x', 'chargeback', at(11)), reason: 'fraud' }]);
+  expect(await changes(at(20), { clock: at(20) })).toEqual([
+    { status: 'charged_back', reason: 'fraud', changed_at: at(20) },
   ]);
 });
 

@@ -7,8 +7,8 @@ const compared = {
   rejects: '*',
   ingest_warnings: '*',
   click_hourly: '*',
-  conversion_events: '*',
-  conversion_clicks: '*',
+  conversion_events: '* EXCLUDE (known_at)',
+  conversion_clicks: '* EXCLUDE (known_at)',
   waiting_clicks: '*',
 };
 

@@ -22,8 +22,8 @@ export interface EventEngine extends AsyncDisposable {
    */
   clickHours(files: readonly string[]): Promise<string>;
   /**
-   * The clicks with these ids in event files: SQL of a relation with the columns of `conversion_clicks`. `clickIds` is
-   * SQL of a relation `(click_id)`.
+   * The clicks with these ids in event files: SQL of a relation with the columns of `conversion_clicks` but `known_at`.
+   * `clickIds` is SQL of a relation `(click_id)`.
    */
   findClicks(clickIds: string, files: readonly string[]): Promise<string>;
 }

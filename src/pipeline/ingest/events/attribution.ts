@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { countRows, makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
+import type { Run } from '../../runs/stage.ts';
 import type { EventEngine } from '../engine/event-engine.ts';
 import { markDaysOfConversions } from '../../warehouse/dirty-partitions.ts';
 import { eventKey } from '../../../kit/vocabulary/event-key.ts';
@@ -7,23 +8,33 @@ import { filesThatMayHold, type KeyRunsOf } from '../../warehouse/keys/event-key
 import { eventRelation } from '../../warehouse/event-files.ts';
 
 const eventFields = 'conversion_id, kind, click_id, occurred_at, event_id, payout, reason, file_id';
+/** Columns of `conversion_events`. */
+const recordedFields = `${eventFields}, known_at`;
 
 /** This run's conversion events, all of which are new. */
 export type NewConversionEvents = TempTable<'new_conversion_events'>;
 /** The clicks of this run or an earlier one that conversion events named and that are known only now. */
 export type FoundClicks = TempTable<'found_clicks'>;
 
+type RunClock = Pick<Run, 'asOf' | 'wallClock'>;
+
+/** Returns SQL of the moment from which facts of this run are known: never before that of an earlier run. */
+function knownAt({ asOf, wallClock }: RunClock): string {
+  return `greatest(TIMESTAMPTZ '${asOf}', TIMESTAMPTZ '${wallClock}')`;
+}
+
 /** Writes the run's new conversion events into the state and marks the days they may change. */
 export async function recordConversionEvents(
+  run: RunClock,
   connection: DuckDBConnection,
   newFiles: readonly string[],
 ): Promise<NewConversionEvents> {
   const newEvents = await makeTempTable(
     connection,
     'new_conversion_events',
-    `SELECT ${eventFields} FROM ${eventRelation('conversions', newFiles)}`,
+    `SELECT ${eventFields}, ${knownAt(run)} AS known_at FROM ${eventRelation('conversions', newFiles)}`,
   );
-  await connection.run(`INSERT INTO conversion_events (${eventFields}) FROM ${newEvents}`);
+  await connection.run(`INSERT INTO conversion_events (${recordedFields}) FROM ${newEvents}`);
   await markDaysOfConversions(connection, `SELECT conversion_id FROM ${newEvents}`);
   return newEvents;
 }
@@ -34,7 +45,7 @@ export async function recordConversionEvents(
  * whose offer is still unknown resolves by itself.
  */
 export async function attributeConversions(
-  keyRuns: Omit<KeyRunsOf, 'effects'>,
+  keyRuns: Omit<KeyRunsOf, 'effects'> & RunClock,
   engine: EventEngine,
   newEvents: NewConversionEvents,
   newClickFiles: readonly string[],
@@ -60,7 +71,7 @@ export async function attributeConversions(
   const files = none ? [] : [...new Set([...known, ...newClickFiles])];
   const found = await makeTempTable(connection, 'found_clicks', await engine.findClicks(sought, files));
   if (none) return found;
-  await connection.run(`INSERT INTO conversion_clicks FROM ${found}`);
+  await connection.run(`INSERT INTO conversion_clicks BY NAME SELECT *, ${knownAt(keyRuns)} AS known_at FROM ${found}`);
   await connection.run(`DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM ${found})`);
   await connection.run(
     `INSERT INTO waiting_clicks
