@@ -40,6 +40,7 @@ const doors = {
     'doctor/',
     'feed/',
     'inspect/',
+    'records/',
     'routes/',
     'runs/',
     'snapshot/',

@@ -30,3 +30,29 @@ export const clickTables = [
   `CREATE TABLE postbacks (conversion_id VARCHAR, kind VARCHAR, click_id VARCHAR, reward DECIMAL(24, 4), occurred_at TIMESTAMPTZ, state VARCHAR,
      attempts INTEGER, last_attempt_at TIMESTAMPTZ, last_status INTEGER)`,
 ];
+
+/** What a site asks of its own records reads, beside `clickTables`. */
+export const recordTables = [
+  ...clickTables,
+  ...[
+    'site_key VARCHAR',
+    'user_id VARCHAR',
+    'offer_id INTEGER',
+    'clicked_at TIMESTAMPTZ',
+    'changed_at TIMESTAMPTZ',
+  ].map((column) => `ALTER TABLE conversions ADD COLUMN ${column}`),
+  ...[
+    'webhook_id VARCHAR',
+    'site_key VARCHAR',
+    'user_id VARCHAR',
+    'offer_id INTEGER',
+    'enqueued_at TIMESTAMPTZ',
+    'delivered_at TIMESTAMPTZ',
+    'next_attempt_at TIMESTAMPTZ',
+  ].map((column) => `ALTER TABLE postbacks ADD COLUMN ${column}`),
+  `CREATE TABLE postback_attempts (webhook_id VARCHAR, attempt INTEGER, site_key VARCHAR, started_at TIMESTAMPTZ, duration_ms INTEGER, status INTEGER,
+     error VARCHAR)`,
+  `CREATE TABLE sites (site_key VARCHAR, commission DECIMAL(7, 6), commission_changed_at TIMESTAMPTZ, reward_rate DOUBLE)`,
+  `CREATE TABLE site_daily (day DATE, site_key VARCHAR, clicks BIGINT, conversions BIGINT, gross_earnings DECIMAL(24, 6),
+     earnings_after_commission DECIMAL(24, 4))`,
+];

@@ -1,5 +1,6 @@
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import type { FeedOffer } from '../../src/pipeline/feed/feed-document.ts';
+import { analyticsDatabase, recordTables } from './analytics-database.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from './published-snapshot.ts';
 import { startService, type RunningService } from './running-service.ts';
 
@@ -90,6 +91,9 @@ export const offers: FeedOffer[] = [
 
 export const snapshotId = '20261120T120000Z-0001';
 
+/** Nobody has clicked yet. */
+let noRecords: Promise<Uint8Array> | undefined;
+
 /** Publishes the network as the current snapshot. The newest site is not in it yet. */
 export async function publishSmallNetwork(data: DataDirectory): Promise<void> {
   await writeSites(data, sites);
@@ -100,7 +104,8 @@ export async function publishSmallNetwork(data: DataDirectory): Promise<void> {
       commission: String(site.commission ?? 0),
       commission_changed_at: site.site_key === 'changed' ? '2026-11-11T00:00:00Z' : null,
     }));
-  await writeSnapshot(data, snapshotId, { offers, sites: published });
+  const files = { 'analytics.duckdb': await (noRecords ??= analyticsDatabase(...recordTables)) };
+  await writeSnapshot(data, snapshotId, { offers, sites: published, files });
   await makeCurrent(data, snapshotId);
 }
 

@@ -22,6 +22,8 @@ const offset = 'Z|[+ -](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?)';
  * An ISO 8601 date or date-time that exists, as a regular expression that the publishers' documentation can show too.
  */
 export const isoMomentPattern = `^(${day})(?:[T ](${hourAndMinute})(${seconds})?(${offset})?)?$`;
+/** A UTC day that exists. */
+export const isoDayPattern = `^(?:${day})$`;
 const isoMoment = new RegExp(isoMomentPattern);
 
 /**

@@ -33,6 +33,13 @@ export function hourly(name: 'B offers' | 'C offers' | 'C reports'): LimitRule {
   };
 }
 
+/** What a site asks of its own records: a few pages of each a run of its pipeline; each request takes a query. */
+export const hourlyRecords: LimitRule = {
+  scope: 'site',
+  counted: true,
+  bucket: (site) => ({ name: `C records ${site.site_key}`, limit: 60, length: hour }),
+};
+
 /** Variant A: a key alone opens it, so a site's limit must not be one that strangers can use up. */
 export const perMinuteAndClient: LimitRule = {
   scope: 'address',

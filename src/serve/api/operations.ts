@@ -3,6 +3,9 @@ import { clickLookup } from '../variant-a/click-lookup.ts';
 import { offersA } from '../variant-a/offers.ts';
 import { offersB, topConverting } from '../variant-b/pages.ts';
 import { offersC } from '../variant-c/offer-list.ts';
+import { conversionRecords } from '../variant-c/records/conversions.ts';
+import { postbackRecords } from '../variant-c/records/postbacks.ts';
+import { statement } from '../variant-c/records/statement.ts';
 import { reports } from '../variant-c/reports.ts';
 import { status } from '../variant-c/status.ts';
 
@@ -14,6 +17,9 @@ export const operations: readonly Operation[] = [
   offersC,
   status,
   reports,
+  statement,
+  conversionRecords,
+  postbackRecords,
 ];
 
 /** The path on the bare host. */

@@ -69,7 +69,10 @@ export const siteSecret = text('site_secret', 'Private value of the site');
 export const credentials = z.object({ site_key: siteKey, site_secret: siteSecret }).transform(() => ({}));
 
 /** Parameters whose mistakes have error codes of their own. */
-const kinds: Readonly<Record<string, ApiErrorKind>> = { type: 'wrong_type', updated_since: 'wrong_date' };
+const kinds: Readonly<Record<string, ApiErrorKind>> = {
+  type: 'wrong_type',
+  ...Object.fromEntries(['updated_since', 'changed_since', 'from', 'to'].map((name) => [name, 'wrong_date' as const])),
+};
 
 /** The mistake that validation found in a parameter of a query. */
 export function parameterError(query: Query, name: string, message: string): ApiError {

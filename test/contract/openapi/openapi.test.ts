@@ -47,6 +47,9 @@ test('every operation of every variant is in it, and is served', async () => {
     '/c/api/v1/offers',
     '/c/api/v1/status',
     '/c/api/v1/reports',
+    '/c/api/v1/statement',
+    '/c/api/v1/conversions',
+    '/c/api/v1/postbacks',
     '/asset/images/offers/{name}',
   ]);
   for (const { path } of operations)

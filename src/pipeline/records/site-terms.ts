@@ -1,0 +1,51 @@
+import type { Microseconds } from '../../kit/time/iso-moment.ts';
+
+/** A site, with the terms that hold for it where the snapshot lacks the site. */
+export interface RecordOwner {
+  siteKey: string;
+  /** Decimal text of a share from 0 to 1. */
+  commission: string;
+  /** Decimal text: points for one USD. */
+  rewardRate: string;
+}
+
+/** From the first moment to before the last; each may be absent. UTC. */
+export interface RecordSpan {
+  from?: Microseconds | undefined;
+  until?: Microseconds | undefined;
+}
+
+/** Values of `$1`, `$2` and `$3` in statements with `ownTerms`. */
+export function ownerValues({ siteKey, commission, rewardRate }: RecordOwner): [string, string, string] {
+  return [siteKey, commission, rewardRate];
+}
+
+/** SQL of the common table `terms`: one row, the site's terms as the snapshot has them, else as they were given. */
+export const ownTerms = `terms AS (
+    SELECT coalesce(max(commission), $2::DECIMAL(7, 6)) AS commission, coalesce(max(reward_rate)::VARCHAR, $3) AS reward_rate,
+      max(commission_changed_at) AS commission_changed_at
+    FROM sites WHERE site_key = $1)`;
+
+/** Returns SQL for whether a moment is within a span. Bounds by themselves let DuckDB skip the files of other days. */
+export function isWithin(moment: string, { from, until }: RecordSpan): string {
+  return [
+    ...(from === undefined ? [] : [`${moment} >= make_timestamptz(${from}::BIGINT)`]),
+    ...(until === undefined ? [] : [`${moment} < make_timestamptz(${until}::BIGINT)`]),
+    'true',
+  ].join(' AND ');
+}
+
+/**
+ * Returns SQL of conversions of a relation with their reward, in the site's points: that of their postback, of the
+ * credit's where there is one, else by payout and terms; NULL while the payout is unknown.
+ */
+export function withRewards(relation: string): string {
+  return `
+    SELECT own.*, after_commission(own.payout, terms.commission) AS own_payout, terms.commission_changed_at,
+      coalesce(sent.reward, reward(own.payout, terms.commission, terms.reward_rate)) AS reward
+    FROM ${relation} AS own CROSS JOIN terms
+    LEFT JOIN (
+      SELECT conversion_id, arg_min(reward, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END) AS reward
+      FROM postbacks WHERE site_key = $1 AND conversion_id IN (SELECT conversion_id FROM ${relation}) GROUP BY conversion_id
+    ) AS sent ON sent.conversion_id = own.conversion_id`;
+}
