@@ -10,7 +10,7 @@ export class ExactNumber {
   }
 }
 
-/** Writes a body of objects, lists, texts, numbers, booleans and exact numbers; members that are undefined are left out. */
+/** Writes a body of objects, lists, texts, numbers, booleans and exact numbers, without members that are undefined. */
 export function exactJson(value: unknown): string {
   if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(exactJson).join(',')}]`;

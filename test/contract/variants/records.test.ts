@@ -1,3 +1,6 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -203,6 +206,41 @@ test('postbacks have their state and each attempt', async () => {
   const written = await walk('postbacks', wall, { from: '2026-11-20', to: '2026-11-20' });
   expect(written.map(({ conversion_id }) => conversion_id).toSorted()).toEqual(['v0', 'v1', 'v5']);
   expect(await walk('postbacks', other)).toEqual([]);
+});
+
+/** The page's only example in a language. */
+function example(language: string): string {
+  const page = readFileSync(new URL('../../../src/serve/publishers.md', import.meta.url), 'utf8');
+  const section = page.split(/^## /m).find((part) => part.startsWith('Your own figures\n')) ?? '';
+  return new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'm').exec(section)?.[1] ?? '';
+}
+
+test.for([
+  [
+    'php',
+    ['-n', '-r'],
+    (code: string) =>
+      `${code.replace('<?php', '')} [$rows, $since] = changed_conversions($argv[1], $argv[2], $argv[3], $argv[4]);
+       echo json_encode([array_keys($rows), $since]);`,
+  ],
+  [
+    'python',
+    ['-c'],
+    (code: string) =>
+      `${code}\nimport sys\nrows, since = changed_conversions(*sys.argv[1:])\nprint(json.dumps([list(rows), since]))`,
+  ],
+] as const)('the example in %s keeps a copy', async ([language, before, program], { skip }) => {
+  const interpreter = language === 'python' ? 'python3' : language;
+  if (spawnSync(interpreter, ['--version']).error !== undefined) return skip(`there is no ${interpreter} here`);
+  now += 3_600_000;
+  const changed = async (since: string) => {
+    const given = [running.address, wall.site_key, wall.site_secret, since];
+    const { stdout } = await promisify(execFile)(interpreter, [...before, program(example(language)), ...given]);
+    return JSON.parse(stdout) as unknown;
+  };
+  const next = '2026-11-20T11:00:00+00:00';
+  expect(await changed('2000-01-01')).toEqual([['v0', 'v1', 'v2', 'v3', 'v4', 'v5'], next]);
+  expect(await changed(next)).toEqual([['v0', 'v1'], next]);
 });
 
 describe('credentials, limits and errors are those of Variant C', () => {

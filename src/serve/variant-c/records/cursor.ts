@@ -11,8 +11,8 @@ export interface PagePlace {
 }
 
 /**
- * A list that is walked page by page: what is asked, of which site, by which filters. Its cursors hold for nothing else;
- * since each page is asked for by the site's own credentials, a forged one shows only what is the site's.
+ * A list that is walked page by page: what is asked, of which site, by which filters. Its cursors hold for nothing
+ * else; since each page is asked for by the site's own credentials, a forged one shows only what is the site's.
  */
 export class PagedList {
   readonly #digest: string;
