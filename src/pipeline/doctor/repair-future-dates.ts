@@ -3,7 +3,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { makeTempTable } from '../../kit/duckdb/temp-table.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
-import { invalidatePricedSince } from '../warehouse/dirty-partitions.ts';
+import { invalidatePricedSince, markDaysOfConversions } from '../warehouse/dirty-partitions.ts';
 
 /**
  * Moves offer versions and commissions that take effect after the clock back; `now` in milliseconds since the epoch. A
@@ -12,15 +12,13 @@ import { invalidatePricedSince } from '../warehouse/dirty-partitions.ts';
  * updated now. Marks days with other prices to be computed again; the outbox stays.
  */
 export async function repairFutureDates(state: StateDatabase, now: number): Promise<void> {
-  const { connection, db } = state;
+  const { connection } = state;
   const present = momentOfMilliseconds(now);
   await state.transaction(async () => {
     const since = await repairVersions(state, present);
     await repairCommissions(state, present);
-    if (since !== null) {
-      await invalidatePricedSince(connection, since);
-      await db.updateTable('conversion_events').set({ known_at: present }).where('occurred_at', '>=', since).execute();
-    }
+    if (since !== null) await invalidatePricedSince(connection, since);
+    await repairKnown(state, present, since);
     await bumpRevision(connection);
   }, 'repair of times');
 }
@@ -63,6 +61,23 @@ async function repairVersions({ connection, db }: StateDatabase, present: Moment
     `SELECT min(valid_from) AS since FROM ${movedBack}`,
   );
   return earliest?.since ?? null;
+}
+
+/** Facts that became known ahead of the clock, and conversions with another price, count as known from now on. */
+async function repairKnown({ connection, db }: StateDatabase, present: Moment, since: Moment | null): Promise<void> {
+  await markDaysOfConversions(
+    connection,
+    `SELECT conversion_id FROM conversion_events LEFT JOIN conversion_clicks AS click USING (click_id)
+     WHERE greatest(conversion_events.known_at, click.known_at) > TIMESTAMPTZ '${present}'`,
+  );
+  await db
+    .updateTable('conversion_events')
+    .set({ known_at: present })
+    .where((event) =>
+      event.or([event('known_at', '>', present), ...(since === null ? [] : [event('occurred_at', '>=', since)])]),
+    )
+    .execute();
+  await db.updateTable('conversion_clicks').set({ known_at: present }).where('known_at', '>', present).execute();
 }
 
 async function repairCommissions({ connection, db }: StateDatabase, present: Moment): Promise<void> {

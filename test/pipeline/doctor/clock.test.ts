@@ -142,6 +142,14 @@ describe('a run as of a time that is yet to come', () => {
       expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([
         { commission_changed_at: at('12:00:00') },
       ]);
+      expect(
+        await pipeline.ask(
+          `SELECT conversion_id, changed_at FROM conversions WHERE click_id IN ('c0', 'c1') ORDER BY ALL`,
+        ),
+      ).toEqual([
+        { conversion_id: 'v-c0', changed_at: at('09:00:00') },
+        { conversion_id: 'v-c1', changed_at: at('12:00:00') },
+      ]);
 
       // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says
       // what it said.
@@ -152,6 +160,7 @@ describe('a run as of a time that is yet to come', () => {
         'content_sha256',
         'reward',
         'enqueued_at',
+        'changed_at',
       ];
       const ledBack = await publishedTables(pipeline.data, { except });
       const twin = await network();
