@@ -9,6 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { packageVersion } from '../../src/kit/files/package-files.ts';
 import { manifestText, type Manifest } from '../../src/pipeline/snapshot/manifest.ts';
+import { siteConversions } from '../../src/pipeline/records/site-conversions.ts';
 import { readRoutes } from '../../src/pipeline/routes/routes-file.ts';
 import { SnapshotClicks } from '../../src/pipeline/clicks/snapshot-clicks.ts';
 import { SnapshotConnections } from '../../src/pipeline/clicks/snapshot-connections.ts';
@@ -60,6 +61,9 @@ describe.each(kept)('the data directory of %s', (version) => {
     const connections = new SnapshotConnections(await realpath(data.current));
     const found = await new SnapshotClicks(connections).find(converted?.click_id ?? '', converted?.site_key ?? '');
     expect(found?.conversions[0]).toMatchObject({ reason: null });
+    const owner = { siteKey: converted?.site_key ?? '', commission: '0', rewardRate: '1' };
+    const [own] = await siteConversions(connections, owner, { changedSince: 0 }, { after: '', limit: 1 });
+    expect(own).toMatchObject({ reason: null, changed_at: expect.any(String) as string });
     await connections.retire();
     expect(sent.length).toBeGreaterThan(0);
     // By stages, since a refresh would ask publishers. The tracker's click landed after the last run.

@@ -99,7 +99,7 @@ export class SnapshotConnections {
 
 /**
  * Adds the columns that snapshots of version 0.2.0 lack to what the connection sees of conversions: such a snapshot is
- * served until the first run after the upgrade. Its rows count as changed when it was built.
+ * served until the first run after the upgrade. Its rows count as changed with its newest run.
  */
 async function completeConversions(connection: DuckDBConnection): Promise<void> {
   const [older] = await queryRows<{ catalog: string }>(
