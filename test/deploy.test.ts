@@ -284,10 +284,10 @@ describe('manifests of Kubernetes', () => {
       const listening = { serve: settings, track: settings.tracker }[port];
       const probed = (path: string) => (listening === undefined ? undefined : { path, port });
       // Of a schedule only its figures can be asked for. The console listens on the pod's loopback.
-      const name = port === 'schedule' ? 'metrics' : port;
+      const portName = port === 'schedule' ? 'metrics' : port;
       const open = port === 'schedule' ? settings.metrics : listening;
       expect([open?.host, ports]).toEqual(
-        open === undefined ? [undefined, undefined] : ['0.0.0.0', [{ name, containerPort: open.port }]],
+        open === undefined ? [undefined, undefined] : ['0.0.0.0', [{ name: portName, containerPort: open.port }]],
       );
       // A snapshot that is old, on all services alike, must not take them all away.
       const ready = probed(port === 'serve' ? '/servez' : '/readyz');

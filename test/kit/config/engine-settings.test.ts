@@ -11,6 +11,7 @@ it('DuckDB is the engine where none is named; Spark has a master or a Connect se
     python: 'python3',
     resources: {},
     time_limit_s: 21_600,
+    executor_wait_s: 600,
   });
   expect(engineOf({ kind: 'spark', connect: 'sc://host' })).toMatchObject({ connect: 'sc://host' });
 });
