@@ -1,6 +1,6 @@
 /**
- * Writes `model-rows.ts` from the models of `sql/`: `npm run -s generate` after
- * every change of a model's columns. A test compares the checked-in file with it.
+ * Writes `model-rows.ts` and `mart-columns.ts` from the models of `sql/`: `npm run -s generate` after
+ * every change of a model's columns. A test compares the checked-in files with it.
  */
 import { writeFile } from 'node:fs/promises';
 import { packageFile } from '../../kit/files/package-files.ts';
@@ -9,6 +9,8 @@ import { describeModels, type DescribedModel } from './describe-models.ts';
 import { readModel } from './sql-model.ts';
 
 export const modelRowsFile = packageFile('src/pipeline/sql/model-rows.ts');
+
+export const martColumnsFile = fileURLToPath(new URL('mart-columns.ts', import.meta.url));
 
 /** Rows of staging models never leave SQL. */
 const folders = ['marts', 'metrics', 'console'] as const;
@@ -26,6 +28,20 @@ export async function generateModelRows(): Promise<string> {
     ' * columns that may be null; without that line all but the key may be. A query casts a number that JavaScript cannot\n',
     ' * hold to VARCHAR.\n */\n',
     `export interface ModelRows {\n${interfaces.join('')}}\n`,
+  ].join('');
+}
+
+/** Returns the text of `mart-columns.ts`. */
+export async function generateMartColumns(): Promise<string> {
+  const marts = (await describeModels()).filter(({ folder }) => folder === 'marts');
+  const tables = marts.map(({ model, columns }) => {
+    const lines = columns.map(({ name, type }) => `    ${name}: '${type}',\n`);
+    return `  ${model.name}: {\n${lines.join('')}  },\n`;
+  });
+  return [
+    '// Generated from the models of sql/ by src/pipeline/sql/generate-model-rows.ts: do not edit, generate it again.\n',
+    "\n/** Columns of each mart in their order, with DuckDB's names of their types. */\n",
+    `export const martColumns = {\n${tables.join('')}} as const;\n`,
   ].join('');
 }
 
@@ -51,4 +67,7 @@ function jsType(type: string): string {
   return type.startsWith('TIMESTAMP WITH TIME ZONE') ? 'string' : valueType(type);
 }
 
-if (import.meta.main) await writeFile(modelRowsFile, await generateModelRows());
+if (import.meta.main) {
+  await writeFile(modelRowsFile, await generateModelRows());
+  await writeFile(martColumnsFile, await generateMartColumns());
+}

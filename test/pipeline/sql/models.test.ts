@@ -3,7 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inMemory, openDuckDB, type OpenDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { describeModels, type DescribedModel } from '../../../src/pipeline/sql/describe-models.ts';
-import { generateModelRows, modelRowsFile } from '../../../src/pipeline/sql/generate-model-rows.ts';
+import {
+  generateMartColumns,
+  generateModelRows,
+  martColumnsFile,
+  modelRowsFile,
+} from '../../../src/pipeline/sql/generate-model-rows.ts';
 import { stagingBehind } from '../../../src/pipeline/sql/model-query.ts';
 import { relationsOf } from '../../../src/pipeline/sql/relations.ts';
 import { modelFolders, modelNames, parseModel, readFunctions, readModel } from '../../../src/pipeline/sql/sql-model.ts';
@@ -119,5 +124,6 @@ describe('what models give', () => {
   it('is of the types that are checked in', async () => {
     const current = await readFile(modelRowsFile, 'utf8');
     expect(current, 'run `npm run -s generate`').toBe(await generateModelRows());
+    expect(await readFile(martColumnsFile, 'utf8')).toBe(await generateMartColumns());
   });
 });
