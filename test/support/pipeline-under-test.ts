@@ -105,7 +105,9 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   /** Folder names under `published`, with the one that `current` names. */
   async snapshots(): Promise<{ current: string; all: string[] }> {
-    return { current: await readlink(this.data.current), all: (await readdir(this.data.published)).toSorted() };
+    const names = await readdir(this.data.published);
+    const all = names.filter((name) => name !== basename(this.data.lakeFile)).toSorted();
+    return { current: await readlink(this.data.current), all };
   }
 
   ask<R = QueryRow>(sql: string): Promise<R[]> {

@@ -6,6 +6,7 @@ import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-sto
 import { snapshotsWithReaders } from '../../pipeline/snapshot/open-readers.ts';
 import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
 import { ConfigurationComparison } from './configuration.ts';
+import { writeLake } from '../../pipeline/snapshot/lake/write-lake.ts';
 import { ObjectStore } from './object-store.ts';
 import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
@@ -71,10 +72,16 @@ export async function followStorage(
     if (newest === undefined) return;
     assertFollowsOnSeen(data, store.url, stored);
     await bringSnapshot({ data, effects, store }, newest);
-    known = stored;
     await rememberSeen(data, store.url, stored.pointer, effects);
     const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await snapshotsWithReaders(data))]);
-    for (const name of await snapshotNames(data)) if (!stay.has(name)) await removeSnapshot(data, name, effects);
+    const here = await snapshotNames(data);
+    await writeLake(
+      data,
+      here.filter((name) => stay.has(name)),
+      effects,
+    );
+    known = stored;
+    for (const name of here) if (!stay.has(name)) await removeSnapshot(data, name, effects);
   }
 
   await effects.files.makeDirectory(data.published);

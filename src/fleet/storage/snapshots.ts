@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
@@ -12,6 +13,7 @@ import {
   snapshotNames,
   switchCurrent,
 } from '../../pipeline/snapshot/snapshot-store.ts';
+import { writeLake } from '../../pipeline/snapshot/lake/write-lake.ts';
 import { manifestFile, parseManifest, type Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import { fetchFile, readContent } from './contents.ts';
@@ -55,6 +57,13 @@ export async function bringSnapshot(
     });
     await files.writeFile(join(draft, manifestFile), text, 'storage: manifest written');
     await verifySnapshot(draft);
+    // The lake may name files of the folder that goes.
+    if (existsSync(folder))
+      await writeLake(
+        data,
+        (await snapshotNames(data)).filter((other) => other !== name),
+        effects,
+      );
     await files.remove(folder, 'storage: other snapshot of that name removed');
     await files.rename(draft, folder, 'storage: snapshot renamed');
     await files.syncDirectory(data.published, 'storage: published folder synced');
@@ -99,6 +108,7 @@ async function manifestHere(data: DataDirectory, name: string): Promise<Manifest
   }
 }
 
+/** Removes a snapshot, which the lake must not name any more. */
 export async function removeSnapshot(data: DataDirectory, name: string, { files }: Effects): Promise<void> {
   const leaving = join(data.published, retiredName(name));
   await files.rename(join(data.published, name), leaving, 'old snapshot: renamed');

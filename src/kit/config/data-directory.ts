@@ -309,4 +309,8 @@ export class DataDirectory {
   get current() {
     return join(this.published, 'current');
   }
+  /** The kept snapshots as one DuckLake. */
+  get lakeFile() {
+    return join(this.published, 'offerline.ducklake');
+  }
 }

@@ -8,7 +8,8 @@ import { UsageError } from '../../kit/errors/errors.ts';
 import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import { noProgress, type Progress } from '../../kit/logging/progress.ts';
-import { switchCurrent } from '../snapshot/snapshot-store.ts';
+import { writeLake } from '../snapshot/lake/write-lake.ts';
+import { snapshotNames, switchCurrent } from '../snapshot/snapshot-store.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
@@ -248,6 +249,9 @@ async function repairFolders(
         .join('\n'),
       effects,
     );
+    const moved = new Set(damaged);
+    const others = (await snapshotNames(data)).filter((name) => !moved.has(join(data.published, name)));
+    await writeLake(data, others, effects);
     for (const path of damaged) await aside.moveIn(path);
   }
   if (existsSync(data.current)) return;

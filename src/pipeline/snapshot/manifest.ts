@@ -10,6 +10,9 @@ export const analyticsFile = 'analytics.duckdb';
 export const clickKeys = 'keys/clicks';
 /** The folder with its clicks; a file's name begins with its day. */
 export const clickEvents = 'events/clicks';
+/** The folder with the tables of `analytics.duckdb` as Parquet files, for the lake and for readers without DuckDB. */
+export const tablesFolder = 'tables';
+export const tableFile = (name: string) => `${tablesFolder}/${name}.parquet`;
 
 /** `manifest.json`: the snapshot's identity, and the size and SHA-256 of each of its files. */
 export const manifestSchema = z.object({
@@ -44,7 +47,15 @@ export const manifestSchema = z.object({
       .default([]),
   }),
   /** By path within the snapshot's folder; the manifest itself is not among them. */
-  files: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.int() })),
+  files: z.record(
+    z.string(),
+    z.object({
+      sha256: z.string(),
+      bytes: z.int(),
+      /** Of Parquet files; missing in a snapshot of an earlier version. */
+      rows: z.int().optional(),
+    }),
+  ),
 });
 export type Manifest = z.output<typeof manifestSchema>;
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../../kit/files/effects.ts';
@@ -20,12 +21,21 @@ import { writeAnalytics } from './content/analytics.ts';
 import { auditSnapshot } from './content/audits.ts';
 import { recordCommissions } from './content/commissions.ts';
 import { currentManifest, switchCurrent } from './snapshot-store.ts';
-import { offerNamesFile } from './content/explained.ts';
+import { analyticsTables } from './content/published-tables.ts';
 import { readmeFile, readmeText } from './content/readme-text.ts';
 import { writeFeedFiles } from './content/feed-files.ts';
 import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
-import { analyticsFile, manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
-import { retireSnapshots } from './retention.ts';
+import { writeLake } from './lake/write-lake.ts';
+import {
+  analyticsFile,
+  manifestFile,
+  manifestText,
+  schemaVersion,
+  tableFile,
+  tablesFolder,
+  type Manifest,
+} from './manifest.ts';
+import { retireSnapshots, snapshotsToKeep } from './retention.ts';
 import { publishRoutes } from './publish-routes.ts';
 import { assertSharedFilesWhole, isCurrentIntact } from './verify-current.ts';
 import { haveRoutesOf } from '../routes/publish-routes.ts';
@@ -73,17 +83,20 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
         // Routes are lost, or the run before was killed before it wrote them.
         if (!(await haveRoutesOf(run.data, published.snapshot_id)))
           await publishRoutes(run, state.connection, published.snapshot_id);
+        if (!existsSync(run.data.lakeFile))
+          await writeLake(run.data, await snapshotsToKeep(run, published.snapshot_id), run.effects, state.connection);
         return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
       }
       await assertSharedFilesWhole(run, state);
     }
     const { manifest, audits } = await build(run, state, sites, fingerprint, published);
-    await activate(run, state, manifest.snapshot_id);
+    const kept = await snapshotsToKeep(run, manifest.snapshot_id);
+    await activate(run, state, manifest.snapshot_id, kept);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
       snapshotId: manifest.snapshot_id,
       audits,
-      retired: await retireSnapshots(run),
+      retired: await retireSnapshots(run, kept),
       rows: sum(Object.values(manifest.row_counts)),
       bytes: sum(Object.values(manifest.files).map(({ bytes }) => bytes)),
     };
@@ -124,12 +137,19 @@ async function build(
   }
 }
 
-/** Makes a built snapshot the current one. */
-async function activate(run: Run, { connection }: StateDatabase, snapshotId: string): Promise<void> {
+/** Makes a built snapshot the current one, and the lake one of those that are `kept`. */
+async function activate(
+  run: Run,
+  { connection }: StateDatabase,
+  snapshotId: string,
+  kept: ReadonlySet<string>,
+): Promise<void> {
   // A published snapshot must never be ahead of what a lost log leaves of the state.
   await run.effects.perform('state: checkpointed before the switch', () => connection.run('CHECKPOINT'));
   // Routes come first, so that no published link is unknown to the tracker.
   await publishRoutes(run, connection, snapshotId);
+  // Before the switch, so that the lake has what is current; before snapshots are retired, which it names until now.
+  await writeLake(run.data, kept, run.effects, connection);
   await switchCurrent(run.data, snapshotId, run.effects.files);
 }
 
@@ -172,7 +192,7 @@ async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Prom
 
 async function linkFiles(run: Run, { connection }: StateDatabase, folder: string): Promise<LinkedFile[]> {
   const linked = await linkedFiles(connection, run.data, run.asOf);
-  for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))]))
+  for (const subfolder of new Set(['', tablesFolder, ...linked.map(({ path }) => dirname(path))]))
     await run.effects.files.makeDirectory(join(folder, subfolder));
   await severalAtOnce(linked, (file) =>
     run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked'),
@@ -256,14 +276,23 @@ async function writeManifest(
     deliveries: built.deliveries,
     files: {},
   };
-  for (const { path, sha256, bytes } of linked) manifest.files[path] = { sha256, bytes };
+  for (const { path, sha256, bytes, rows } of linked) manifest.files[path] = { sha256, bytes, rows };
   await files.writeFile(join(folder, readmeFile), readmeText(snapshotId, run.asOf), 'readme: written');
-  for (const name of [analyticsFile, offerNamesFile, feedOffersFile, feedSitesFile, readmeFile]) {
+  const record = async (name: string, rows?: number) => {
     const path = join(folder, name);
     await files.syncFile(path, `${name}: fsynced`);
-    manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
-  }
-  for (const subfolder of new Set(linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))])))
+    manifest.files[name] = {
+      sha256: await sha256Of(path),
+      bytes: (await stat(path)).size,
+      ...(rows !== undefined && { rows }),
+    };
+  };
+  for (const name of [analyticsFile, feedOffersFile, feedSitesFile, readmeFile]) await record(name);
+  for (const name of analyticsTables) await record(tableFile(name), built.rowCounts[name]);
+  for (const subfolder of new Set([
+    tablesFolder,
+    ...linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))]),
+  ]))
     await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');

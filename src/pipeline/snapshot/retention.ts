@@ -1,25 +1,30 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Run } from '../runs/stage.ts';
 import { currentName, retiredName, retiredNames, snapshotNames } from './snapshot-store.ts';
 import { snapshotsWithReaders } from './open-readers.ts';
 import { manifestFile } from './manifest.ts';
 
 /**
- * Removes snapshots beyond `snapshots_kept` and half-built folders of killed runs. Keeps the current one, and those
- * that a reader has open: an analyst's queries go on giving the same answers.
+ * Returns the names of the newest `snapshots_kept` whole snapshots, of `current`, and of those that a reader has open:
+ * an analyst's queries go on giving the same answers.
  */
-export async function retireSnapshots(run: Run): Promise<string[]> {
+export async function snapshotsToKeep({ data, settings }: Run, current: string): Promise<ReadonlySet<string>> {
+  const whole = await wholeSnapshots(data);
+  const held = await snapshotsWithReaders(data);
+  const newest = new Set(whole.slice(-settings.snapshots_kept));
+  return new Set(whole.filter((name) => newest.has(name) || name === current || held.has(name)));
+}
+
+/** Removes all snapshots but the `kept` ones, and half-built folders of killed runs. */
+export async function retireSnapshots(run: Run, kept: ReadonlySet<string>): Promise<string[]> {
   const current = await currentName(run.data);
-  const whole: string[] = [];
-  const retired: string[] = [];
-  for (const folder of await snapshotNames(run.data)) {
-    if (await exists(join(run.data.published, folder, manifestFile))) whole.push(folder);
-    else if (folder !== current) retired.push(folder);
-  }
+  // One that a reader has opened meanwhile stays.
   const held = await snapshotsWithReaders(run.data);
-  for (const folder of whole.slice(0, -run.settings.snapshots_kept))
-    if (folder !== current && !held.has(folder)) retired.push(folder);
+  const retired = (await snapshotNames(run.data)).filter(
+    (name) => name !== current && !kept.has(name) && !held.has(name),
+  );
   const { files } = run.effects;
   for (const name of await retiredNames(run.data))
     await files.remove(join(run.data.published, name), 'old snapshot: leftover removed');
@@ -33,6 +38,8 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
   return retired;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
+/** Returns the names of snapshots that have a manifest, which is written last, the oldest first. */
+async function wholeSnapshots(data: DataDirectory): Promise<string[]> {
+  const names = await snapshotNames(data);
+  return names.filter((name) => existsSync(join(data.published, name, manifestFile)));
 }

@@ -42,7 +42,6 @@ it('the file is stored in the format of DuckDB 1.0, and the Parquet files that i
       `SELECT DISTINCT compression, unnest(string_split(encodings, ', ')) AS encoding FROM parquet_metadata(${files}) ORDER BY ALL`,
     ),
   ).toEqual([
-    { compression: 'SNAPPY', encoding: 'PLAIN' },
     { compression: 'ZSTD', encoding: 'PLAIN' },
     { compression: 'ZSTD', encoding: 'PLAIN_DICTIONARY' },
   ]);

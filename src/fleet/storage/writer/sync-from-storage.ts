@@ -15,6 +15,7 @@ import { fetchFile } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { lostPointer, proveConditionalWrites, readPointer, type Pointer, type StoredPointer } from '../pointer.ts';
 import { assertFollowsOnSeen, rememberSeen } from '../seen-pointer.ts';
+import { writeLake } from '../../../pipeline/snapshot/lake/write-lake.ts';
 import { bringSnapshot, removeSnapshot } from '../snapshots.ts';
 import { bringTrackerFiles } from '../tracker-files.ts';
 import { fetchBlocks } from './database-blocks.ts';
@@ -202,7 +203,13 @@ async function takeOverSnapshots(
   if (newest !== undefined) await bringSnapshot({ data, effects, store, here }, newest);
   const kept = new Set(pointer.snapshots.map(({ snapshot_id }) => snapshot_id));
   const current = await currentName(data);
-  for (const name of await snapshotNames(data)) {
+  const names = await snapshotNames(data);
+  await writeLake(
+    data,
+    names.filter((name) => kept.has(name)),
+    effects,
+  );
+  for (const name of names) {
     if (kept.has(name)) continue;
     if (name === current) await effects.files.remove(data.current, 'current link: removed');
     await removeSnapshot(data, name, effects);

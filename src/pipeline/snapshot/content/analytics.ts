@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { packageVersion } from '../../../kit/files/package-files.ts';
 import { identifier, quoted } from '../../../kit/text/sql-text.ts';
 import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
@@ -15,18 +15,19 @@ import { commissionText } from '../../../kit/sites/sites.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { eventKinds } from '../../../kit/vocabulary/values.ts';
 import type { Run } from '../../runs/stage.ts';
-import { schemaVersion } from '../manifest.ts';
+import { schemaVersion, tableFile } from '../manifest.ts';
 import { movableFiles } from '../movable-files.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
-import { analyticsTables, analyticsViews } from './published-tables.ts';
+import { analyticsTables, analyticsViews, commentOf } from './published-tables.ts';
 
 /** Marts whose rows the models stage keeps in a table of the state, under the same name. */
 const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_hourly']);
 
 /**
- * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
+ * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column,
+ * and each table as a Parquet file beside it.
  * `parquet` returns the absolute paths of a group's files in the snapshot's folder: views list files, never a pattern,
  * so they give the same answers for as long as the folder exists, wherever it is. Returns the number of rows of each
  * table.
@@ -51,7 +52,13 @@ export async function writeAnalytics(
       : modelQuery('marts', name, { as_of: asOf });
     const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
     rowCounts[name] = written?.Count ?? 0;
-    await comment(connection, 'TABLE', model);
+    const file = join(folder, tableFile(name));
+    await comment(
+      connection,
+      'TABLE',
+      model,
+      `COPY snapshot.${name} TO ${quoted(file)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
   }
   await writeExplained(connection, folder, asOf, parquet);
   const listed = (paths: readonly string[]) => movableFiles(folder, paths);
@@ -74,15 +81,22 @@ export async function writeAnalytics(
   return rowCounts;
 }
 
-async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
-  const comments = [
-    `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`,
+/** Comments on a table or view and its columns, after `before`. */
+async function comment(
+  connection: DuckDBConnection,
+  what: 'TABLE' | 'VIEW',
+  model: SqlModel,
+  ...before: string[]
+): Promise<void> {
+  const statements = [
+    ...before,
+    `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(commentOf(model))}`,
     ...Object.entries(model.columns).map(
       ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,
     ),
   ];
   // One statement: a snapshot has about two hundred comments.
-  await connection.run(comments.join(';\n'));
+  await connection.run(statements.join(';\n'));
 }
 
 /**

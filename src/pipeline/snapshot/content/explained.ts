@@ -5,12 +5,11 @@ import { figureParameters, windowStart } from '../../models/windows.ts';
 import { addDays, dayOf, type Day, type Moment } from '../../../kit/time/moment.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import { tableFile } from '../manifest.ts';
 import { movableFiles } from '../movable-files.ts';
+import { commentOf } from './published-tables.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
-
-/** File of the sources and external ids of offers, for clicks that name their offer by these. */
-export const offerNamesFile = 'offer_names.parquet';
 
 /**
  * Stores the table macros `figures_explained(offer_id, newest := NULL)`, `figures_by_site()` and `postbacks_by_site()`.
@@ -24,17 +23,13 @@ export async function writeExplained(
   parquet: (group: string) => string[],
 ): Promise<void> {
   const listed = (paths: readonly string[]) => movableFiles(folder, paths);
-  const names = join(folder, offerNamesFile);
-  await connection.run(
-    `COPY (SELECT offer_id, source, external_id FROM snapshot.offers ORDER BY offer_id) TO ${quoted(names)} (FORMAT parquet)`,
-  );
   const since = (first: Day) => (path: string) => basename(path) >= first;
   const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
   // A credit of the last 48 hours may be of the day before the window.
   const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
   const tables = `
     conversions AS (SELECT * FROM read_parquet(${listed(conversions)}, hive_partitioning = false)),
-    offers AS (SELECT * FROM read_parquet(${listed([names])}))`;
+    offers AS (SELECT * FROM read_parquet(${listed([join(folder, tableFile('offers'))])}))`;
   await storeMacro(
     connection,
     'figures_explained(an_offer_id, newest := NULL)',
@@ -65,11 +60,12 @@ export async function writeExplained(
 
 /** Stores one macro. `call`: its name with its parameters; `relations`: its definitions after `WITH`. */
 async function storeMacro(connection: DuckDBConnection, call: string, asOf: Moment, relations: string): Promise<void> {
-  const { name, purpose, grain } = readModel('macros', call.slice(0, call.indexOf('(')));
+  const model = readModel('macros', call.slice(0, call.indexOf('(')));
+  const { name } = model;
   await connection.run(
     `CREATE MACRO snapshot.${call} AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))}`,
   );
-  await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
+  await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(commentOf(model))}`);
 }
 
 /** Returns the names in the snapshot's folder of files with clicks later than as-of. */

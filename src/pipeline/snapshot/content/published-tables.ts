@@ -1,4 +1,5 @@
 import { dayMarts } from '../../models/day-marts.ts';
+import type { SqlModel } from '../../sql/sql-model.ts';
 
 /**
  * Tables of `analytics.duckdb`, copied whole into each snapshot: small, however long history is. Models: `sql/marts`.
@@ -26,3 +27,8 @@ export const analyticsTables = [
  * Views of `analytics.duckdb`: `clicks` over event files and `offers`, the others over a mart's files of a day each.
  */
 export const analyticsViews = ['clicks', ...dayMarts] as const;
+
+/** Returns the published comment of a table, view or macro. */
+export function commentOf({ purpose, grain }: SqlModel): string {
+  return `${purpose} Grain: ${grain}.`;
+}

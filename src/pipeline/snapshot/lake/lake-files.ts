@@ -1,0 +1,83 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { clickEvents, manifestFile, parseManifest, tableFile, tablesFolder, type Manifest } from '../manifest.ts';
+
+/** The lake's table of clicks as their logs say; its view `clicks` finds the offers of those that name one. */
+export const clickEventsTable = 'click_events';
+
+/** A file of a table, and the snapshots of the lake in which the table has it. */
+export interface LakeFile {
+  table: string;
+  /** Below `published`: in the folder of the newest snapshot that has it, which is the last to be retired. */
+  path: string;
+  rows: number;
+  bytes: number;
+  /** The first snapshot of the lake that has it. */
+  begin: number;
+  /** The first one that has it no more; null where the newest has it. */
+  end: number | null;
+}
+
+/**
+ * Returns the manifests of those snapshots that the lake can show, oldest first: whole ones, whose manifest counts the
+ * rows of each file. Of two of the same run the later folder counts, since the lake's snapshot has the run's number.
+ */
+export async function lakeSnapshots(data: DataDirectory, names: Iterable<string>): Promise<Manifest[]> {
+  const byRun = new Map<number, Manifest>();
+  for (const name of [...names].toSorted()) {
+    const folder = join(data.published, name);
+    const text = await readFile(join(folder, manifestFile), 'utf8').catch(() => undefined);
+    const manifest = text === undefined ? undefined : readable(text);
+    if (manifest?.snapshot_id === name && hasTables(folder, manifest)) byRun.set(manifest.run_id, manifest);
+  }
+  return [...byRun.values()].toSorted((one, other) => one.run_id - other.run_id);
+}
+
+function readable(text: string): Manifest | undefined {
+  try {
+    return parseManifest(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether all files of tables are there, in their size; synchronously, since there may be thousands. */
+function hasTables(folder: string, { files }: Manifest): boolean {
+  return (
+    Object.entries(files).every(
+      ([path, { bytes, rows }]) =>
+        tableOf(path) === undefined ||
+        (rows !== undefined && statSync(join(folder, path), { throwIfNoEntry: false })?.size === bytes),
+    ) && tableFile('offers') in files
+  );
+}
+
+/** Returns the files of all tables: one row for as long as snapshots that follow each other have the same file. */
+export function lakeFiles(snapshots: readonly Manifest[]): LakeFile[] {
+  const files: LakeFile[] = [];
+  let before = new Map<string, LakeFile>();
+  for (const { run_id: id, snapshot_id: name, files: own } of snapshots) {
+    const now = new Map<string, LakeFile>();
+    for (const [path, { sha256, bytes, rows = 0 }] of Object.entries(own)) {
+      const table = tableOf(path);
+      if (table === undefined) continue;
+      const key = `${sha256} ${path}`;
+      const file = before.get(key) ?? { table, path, rows, bytes, begin: id, end: null };
+      if (!before.delete(key)) files.push(file);
+      file.path = `${name}/${path}`;
+      now.set(key, file);
+    }
+    for (const gone of before.values()) gone.end = id;
+    before = now;
+  }
+  return files;
+}
+
+function tableOf(path: string): string | undefined {
+  const folder = dirname(path);
+  if (folder === clickEvents) return clickEventsTable;
+  if (folder === tablesFolder) return basename(path, '.parquet');
+  return dirname(folder) === 'marts' ? basename(folder) : undefined;
+}
