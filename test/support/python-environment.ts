@@ -14,6 +14,8 @@ export interface PythonPackage {
   version: string;
   /** With parts of it that are asked for, such as `moto[server]`; its name where none are. */
   asked?: string;
+  /** Further packages with their versions, such as `duckdb==1.5.5`. */
+  beside?: readonly string[];
   /** Such as `455 MB`. */
   size: string;
 }
@@ -23,7 +25,7 @@ export interface PythonPackage {
  * pip is set up for. Throws `MissingProgram`.
  */
 export function pythonWith(
-  { name, version, asked = name, size }: PythonPackage,
+  { name, version, asked = name, beside = [], size }: PythonPackage,
   tell: (line: string) => void,
 ): { python: string; folder: string } {
   const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
@@ -36,7 +38,8 @@ export function pythonWith(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
   runProgram('python3', ['-m', 'venv', folder], 'on Debian: apt-get install python3-venv');
-  runProgram(python, ['-m', 'pip', 'install', '--quiet', `${asked}==${version}`], 'the package index must be reached');
+  const packages = [`${asked}==${version}`, ...beside];
+  runProgram(python, ['-m', 'pip', 'install', '--quiet', ...packages], 'the package index must be reached');
   // Written last, and by a rename: half an installation has no such file.
   writeFileSync(`${done}.tmp`, `${version}\n`);
   renameSync(`${done}.tmp`, done);

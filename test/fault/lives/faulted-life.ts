@@ -15,6 +15,7 @@ import { damageState } from './damage-state.ts';
 import { GrowingLanding, wallClock } from './growing-landing.ts';
 import { killedRefresh } from './killed-refresh.ts';
 import { pipelines, type PipelineName } from './pipelines.ts';
+import { missingFiles } from '../../support/lake.ts';
 import { differences, handedOver, publishedTables } from './published-tables.ts';
 import { samePoint, watchedEffects, type StepPoint } from './watched-effects.ts';
 
@@ -174,13 +175,13 @@ export class FaultedLife implements AsyncDisposable {
     return findings.filter(({ level }) => level === 'trouble');
   }
 
-  /** What a service would find wrong with the published snapshot, where there is one. */
+  /** What a service would find wrong with the published snapshot, where there is one, and analysts with the lake. */
   async #unserved(): Promise<string[]> {
     const current = await readlink(this.#faulted.current).catch(() => undefined);
     if (current === undefined) return [];
     try {
       await verifySnapshot(join(this.#faulted.published, current));
-      return [];
+      return (await missingFiles(this.#faulted)).map((path) => `the lake names ${path}, which is not there`);
     } catch (error) {
       return [(error as Error).message];
     }

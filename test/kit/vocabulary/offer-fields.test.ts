@@ -14,7 +14,11 @@ import type {
 import type { Tables } from '../../../src/pipeline/warehouse/tables.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const generated = ['src/pipeline/warehouse/tables.ts', 'src/pipeline/sql/model-rows.ts', 'src/pipeline/sql/mart-columns.ts'];
+const generated = [
+  'src/pipeline/warehouse/tables.ts',
+  'src/pipeline/sql/model-rows.ts',
+  'src/pipeline/sql/mart-columns.ts',
+];
 
 /** Hand-written files of the program and its SQL. */
 const files = ['src', 'pipelines', 'sql'].flatMap((folder) =>

@@ -9,9 +9,11 @@ import { lakeRows, type LakeRow } from './lake-rows.ts';
 import { lakeTables } from './lake-tables.ts';
 
 /**
- * Writes `published/offerline.ducklake` anew from the manifests of `names`, and puts it in the place of the one before
- * in one step: whoever reads that goes on with it. Snapshots that are damaged, or of an earlier version, are left out;
- * without any the catalog is removed. To be called before a snapshot that it names is removed.
+ * Writes `published/offerline.ducklake` anew from the manifests of `names`, and puts it in the place of the one
+ * before in one step; who reads that goes on with it. Leaves out snapshots that are damaged or of an earlier version;
+ * without any it removes the catalog. Call it before a snapshot that the catalog names is removed. `connection` has
+ * no transaction open; without it a new one is opened. Throws errors of the disk and of DuckDB, with the old catalog
+ * in place.
  */
 export async function writeLake(
   data: DataDirectory,
@@ -21,7 +23,7 @@ export async function writeLake(
 ): Promise<void> {
   const snapshots = await lakeSnapshots(data, names);
   const next = `${data.lakeFile}.tmp`;
-  for (const leftover of [next, `${next}.wal`]) await files.remove(leftover, 'lake: leftover removed');
+  await files.remove(next, 'lake: leftover removed');
   if (snapshots.length === 0) {
     await files.remove(data.lakeFile, 'lake: removed, there is no snapshot');
     return;
@@ -37,8 +39,8 @@ export async function writeLake(
 }
 
 /**
- * Writes a catalog to a new file. In small blocks, since at their usual size nearly all of the file would be empty; to
- * find out how such rows are packed best takes longer than to write them.
+ * Writes a catalog to a new file. In small blocks, since at their usual size nearly all of the file would be empty.
+ * To find out how such rows are packed best takes longer than to write them, and nobody recovers half a catalog.
  */
 async function writeCatalog(
   connection: DuckDBConnection,
@@ -46,7 +48,9 @@ async function writeCatalog(
   rows: Readonly<Record<string, readonly LakeRow[]>>,
 ): Promise<void> {
   try {
-    await connection.run(`SET force_compression = 'uncompressed'; ATTACH ${quoted(path)} AS lake (BLOCK_SIZE 16384)`);
+    await connection.run(
+      `SET force_compression = 'uncompressed'; ATTACH ${quoted(path)} AS lake (BLOCK_SIZE 16384, RECOVERY_MODE no_wal_writes)`,
+    );
     await connection.run(`BEGIN; ${lakeTables}`);
     for (const [table, some] of Object.entries(rows)) await appendRows(connection, `ducklake_${table}`, some);
     await connection.run('COMMIT; CHECKPOINT lake; DETACH lake');

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    // What settings ask of `fleet` is handed in, as the command line does.
+    setupFiles: ['src/cli/compose.ts'],
+    include: ['test/lake/**/*.lake.ts'],
+    fileParallelism: false,
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
+  },
+});
