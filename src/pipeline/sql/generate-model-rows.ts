@@ -9,8 +9,7 @@ import { describeModels, type DescribedModel } from './describe-models.ts';
 import { readModel } from './sql-model.ts';
 
 export const modelRowsFile = packageFile('src/pipeline/sql/model-rows.ts');
-
-export const martColumnsFile = fileURLToPath(new URL('mart-columns.ts', import.meta.url));
+export const martColumnsFile = packageFile('src/pipeline/sql/mart-columns.ts');
 
 /** Rows of staging models never leave SQL. */
 const folders = ['marts', 'metrics', 'console'] as const;

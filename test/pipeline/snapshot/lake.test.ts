@@ -6,6 +6,7 @@ import { refresh } from '../../../pipelines/refresh.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { writeLake } from '../../../src/pipeline/snapshot/lake/write-lake.ts';
 import { parseManifest, type Manifest } from '../../../src/pipeline/snapshot/manifest.ts';
 import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { clicks, smallData } from '../../e2e/small-data.ts';
@@ -154,72 +155,72 @@ it('is read-only, has no log beside it, and is written again where it is gone, b
   expect((await readdir(published)).filter((name) => name.startsWith('offerline'))).toEqual(['offerline.ducklake']);
 });
 
-it('killed at any step of the switch, it names no file that is not there, and the next publish is in it', async () => {
-  const steps: string[] = [];
-  const failingAt = (at: number): Effects => {
-    let count = 0;
-    const step = (name: string) => {
-      steps[count] = name;
-      if (count++ === at) throw Object.assign(new Error('made to fail'), { code: 'EIO' });
-    };
-    const watched = (name: string) => /^(lake|current link|old snapshot)\b/.test(name);
-    const { files } = realEffects;
-    return {
-      now: () => Date.parse(asOf()),
-      perform: async (name, work) => {
-        if (watched(name)) step(name);
-        return work();
-      },
-      files: {
-        ...files,
-        rename: async (from, to, name) => {
-          if (watched(name)) step(name);
-          await files.rename(from, to, name);
-        },
-        remove: async (path, name) => {
-          if (watched(name)) step(name);
-          await files.remove(path, name);
-        },
-        syncFile: async (path, name) => {
-          if (watched(name)) step(name);
-          await files.syncFile(path, name);
-        },
-        syncDirectory: async (path, name) => {
-          if (watched(name)) step(name);
-          await files.syncDirectory(path, name);
-        },
-      },
-    };
+/** Effects that call `at` with the name of each step of the lake, the switch and retention before it is done. */
+function watched(at: (step: string) => void): Effects {
+  const look = (step: string) => {
+    if (/^(lake|current link|old snapshot)\b/.test(step)) at(step);
   };
+  const { files } = realEffects;
+  return {
+    now: () => Date.parse(asOf()),
+    perform: async (step, work) => {
+      look(step);
+      return work();
+    },
+    files: {
+      ...files,
+      rename: async (from, to, step) => {
+        look(step);
+        await files.rename(from, to, step);
+      },
+      remove: async (path, step) => {
+        look(step);
+        await files.remove(path, step);
+      },
+      syncFile: async (path, step) => {
+        look(step);
+        await files.syncFile(path, step);
+      },
+    },
+  };
+}
+
+it('is in place before current is switched, and before a snapshot goes that it named', async () => {
+  const steps: string[] = [];
   const { data } = pipeline;
-  for (let at = 0; ; at++) {
-    await landNext();
-    const isDone = await refresh({ data, terminal, asOf: asOf() }, failingAt(at)).then(
-      () => true,
-      () => false,
-    );
-    expect(await missingFiles(data), steps[at]).toEqual([]);
-    if (isDone) break;
-  }
-  expect(new Set(steps)).toEqual(
-    new Set([
-      'lake: leftover removed',
-      'lake: written',
-      'lake: fsynced',
-      'lake: renamed',
-      'lake: folder synced',
-      'current link: leftover removed',
-      'current link: switched',
-      'current link: synced',
-      'old snapshot: renamed',
-      'old snapshot: removed',
-    ]),
+  await landNext();
+  await refresh(
+    { data, terminal, asOf: asOf() },
+    watched((step) => steps.push(step)),
   );
+  expect(steps).toEqual([
+    'lake: leftover removed',
+    'lake: written',
+    'lake: fsynced',
+    'lake: renamed',
+    'current link: leftover removed',
+    'current link: switched',
+    'old snapshot: renamed',
+    'old snapshot: removed',
+  ]);
   expect(await missingFiles(data)).toEqual([]);
-  const { current } = await pipeline.snapshots();
-  expect(
-    await askCatalog(data, 'SELECT max_by(commit_message, snapshot_id) AS newest FROM ducklake_snapshot_changes'),
-  ).toEqual([{ newest: current }]);
+});
+
+it('broken off at any step, the one before stays as it was', async () => {
+  const { data } = pipeline;
+  const names = await snapshotNames(data);
+  const before = await askCatalog(data, 'FROM ducklake_data_file ORDER BY data_file_id');
+  for (const broken of ['lake: leftover removed', 'lake: written', 'lake: fsynced', 'lake: renamed']) {
+    const effects = watched((step) => {
+      if (step === broken) throw Object.assign(new Error('made to fail'), { code: 'EIO' });
+    });
+    await expect(writeLake(data, names.slice(1), effects)).rejects.toThrow('made to fail');
+    expect(await askCatalog(data, 'FROM ducklake_data_file ORDER BY data_file_id')).toEqual(before);
+  }
+  await writeLake(data, names.slice(1), realEffects);
+  expect(await askCatalog(data, 'SELECT snapshot_id FROM ducklake_snapshot')).toHaveLength(2);
+  await writeLake(data, [], realEffects);
+  expect((await readdir(data.published)).filter((name) => name.startsWith('offerline'))).toEqual([]);
 });
 
 it('leaves out a snapshot with a file that is gone or shorter', async () => {
