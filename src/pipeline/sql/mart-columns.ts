@@ -337,4 +337,12 @@ export const martColumns = {
     reward_rate: 'DOUBLE',
     rate_limit_per_hour: 'INTEGER',
   },
+  snapshot: {
+    snapshot_id: 'VARCHAR',
+    as_of: 'TIMESTAMP WITH TIME ZONE',
+    run_id: 'BIGINT',
+    schema_version: 'INTEGER',
+    offerline_version: 'VARCHAR',
+    duckdb_version: 'VARCHAR',
+  },
 } as const;
