@@ -30,8 +30,10 @@ export const martColumns = {
     payout: 'DECIMAL(15,6)',
     credited_at: 'TIMESTAMP WITH TIME ZONE',
     reversed_at: 'TIMESTAMP WITH TIME ZONE',
+    reason: 'VARCHAR',
     clicked_at: 'TIMESTAMP WITH TIME ZONE',
     occurred_at: 'TIMESTAMP WITH TIME ZONE',
+    changed_at: 'TIMESTAMP WITH TIME ZONE',
   },
   delivery_sites: {
     site_key: 'VARCHAR',
