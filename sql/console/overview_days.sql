@@ -2,7 +2,7 @@
 -- A day before the first known day has no figures: they are unknown, not 0.
 -- grain: one row per day
 -- key: day
--- nullable: clicks, conversions, earnings, epc
+-- nullable: clicks, conversions, earnings, epc, reversed
 WITH days AS (
   SELECT
     back AS days_before,
@@ -26,14 +26,24 @@ summed AS (
   CROSS JOIN known
   LEFT JOIN network_hourly AS hourly ON hourly.hour >= days.begins AND hourly.hour < days.ends
   GROUP BY days.days_before, days.begins, days.ends
+),
+-- Conversions that were first rejected or charged back in these hours, whenever they were credited.
+reversals AS (
+  SELECT days.days_before, count(*) AS reversed
+  FROM days
+  JOIN conversions ON conversions.reversed_at >= days.begins AND conversions.reversed_at < days.ends
+  WHERE conversions.status IN ('rejected', 'charged_back')
+  GROUP BY days.days_before
 )
 SELECT
-  days_before,
+  summed.days_before,
   begins::DATE AS day,
   ends AS until,
   CASE WHEN is_known THEN clicks END AS clicks,
   CASE WHEN is_known THEN conversions END AS conversions,
   CASE WHEN is_known THEN earnings END AS earnings,
-  CASE WHEN is_known THEN epc(earnings, clicks) END AS epc
+  CASE WHEN is_known THEN epc(earnings, clicks) END AS epc,
+  CASE WHEN is_known THEN coalesce(reversals.reversed, 0) END AS reversed
 FROM summed
-ORDER BY days_before
+LEFT JOIN reversals ON reversals.days_before = summed.days_before
+ORDER BY summed.days_before

@@ -22,7 +22,7 @@ import { document } from './page/document.ts';
 import { ConsoleError, type FormPage, type Page, type PageRequest } from './page/page.ts';
 import { PageRenderer } from './page/render-page.ts';
 import { sendTagged } from './page/send-tagged.ts';
-import { consolePages } from './pages.ts';
+import { consolePages, navigation } from './pages.ts';
 import { offersPage } from './pages/figures/offers.ts';
 import { overviewPage } from './pages/figures/overview.ts';
 import { sitesPage } from './pages/figures/sites.ts';
@@ -66,7 +66,6 @@ const closeMilliseconds = 5_000;
 /** The time between two health checks; a publish brings one forward. */
 const healthMilliseconds = 10_000;
 
-const navigation = consolePages.flatMap(({ path, navigation: name }) => (name === undefined ? [] : [{ path, name }]));
 /** The reader of pages that are rendered before anybody requests them. */
 const nobody: ConsoleUser = { name: 'console', role: 'viewer' };
 /**

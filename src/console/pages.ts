@@ -16,14 +16,16 @@ import { runPage } from './pages/operations/run.ts';
 import { runsPage } from './pages/operations/runs.ts';
 import { sourcesPage } from './pages/operations/sources.ts';
 import { tryFilePage } from './pages/operations/try-file.ts';
+import { designPage } from './pages/reference/design.ts';
 import { figurePage, figuresPage } from './pages/reference/figures.ts';
 import { searchPage } from './pages/reference/search.ts';
 import { compareSnapshotsPage, snapshotDiffPage } from './pages/reference/snapshot-diff.ts';
 import { snapshotsPage } from './pages/reference/snapshots.ts';
 import { tablePage, tablesPage } from './pages/reference/tables.ts';
+import type { NavigationGroup } from './page/document.ts';
 import type { FormPage, Page } from './page/page.ts';
 
-/** All pages; the navigation has its pages in this order. */
+/** All pages. */
 export const consolePages: readonly (Page | FormPage)[] = [
   overviewPage,
   offersPage,
@@ -52,4 +54,16 @@ export const consolePages: readonly (Page | FormPage)[] = [
   tablesPage,
   tablePage,
   searchPage,
+  designPage,
 ];
+
+/** The navigation: figures first, then what operators do, then what analysts look up. */
+export const navigation: readonly NavigationGroup[] = [
+  group('Figures', [overviewPage, offersPage, sitesPage, clicksPage]),
+  group('Operations', [postbacksPage, runsPage, filesPage, tryFilePage, daysPage, sourcesPage, jobsPage]),
+  group('Reference', [snapshotsPage, figuresPage, tablesPage]),
+];
+
+function group(title: string, pages: readonly (Page | FormPage)[]): NavigationGroup {
+  return { title, pages: pages.map(({ path, navigation: name = path }) => ({ path, name })) };
+}

@@ -25,7 +25,7 @@ describe.each([
   { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
   { colorScheme: 'light', viewport: { width: 320, height: 640 } },
-  { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const)('in $colorScheme at $viewport.width pixels', (context) => {
   it('axe finds nothing on any page, and no page is wider than the window', async () => {
     const data = await randomNetwork(7);

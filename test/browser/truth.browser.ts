@@ -7,19 +7,25 @@ import { randomNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
+/** A number as people read it, and the exact one that they find on hover where it shows less. */
+interface ShownNumber {
+  text: string;
+  exact: string | null;
+}
+
 /** A table of a page: its query, and the number in each cell of its columns of numbers. */
 interface ShownTable {
   caption: string;
   sql: string;
   columns: string[];
-  rows: (string | null)[][];
+  rows: (ShownNumber | null)[][];
 }
 
 async function shownTables({ page }: OpenedConsole): Promise<ShownTable[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('section.table')].map((section) => {
       const headings = [...section.querySelectorAll('th')];
-      const numbers = headings.flatMap((heading, at) => (heading.matches('.number, .money') ? [at] : []));
+      const numbers = headings.flatMap((heading, at) => (heading.matches('.number, .money, .percent') ? [at] : []));
       return {
         caption: section.querySelector('h2')?.textContent ?? '',
         sql: section.querySelector('pre.sql')?.textContent ?? '',
@@ -27,8 +33,15 @@ async function shownTables({ page }: OpenedConsole): Promise<ShownTable[]> {
         rows: [...section.querySelectorAll('tbody tr')].map((row) =>
           numbers.map((at) => {
             const shown = row.querySelectorAll('td')[at];
-            // The text that people read, not an attribute. A number has commas besides its digits.
-            return shown?.querySelector('.unknown') ? null : (shown?.textContent.replaceAll(',', '').trim() ?? '');
+            if (shown === undefined || shown.querySelector('.unknown') !== null) return null;
+            // A number has commas besides its digits.
+            const text = shown.textContent.replaceAll(',', '').trim();
+            const data = shown.querySelector('data');
+            // Where the text shows less, the rest has to be on hover.
+            return {
+              text,
+              exact: data?.getAttribute('title') ?? (/^[\d.-]+$/.test(text) ? text : (data?.value ?? null)),
+            };
           }),
         ),
       };
@@ -46,16 +59,26 @@ async function mistakesOf(table: ShownTable, data: DataDirectory): Promise<strin
       const shown = table.rows[index]?.[at] ?? null;
       return sameNumber(row, column, shown)
         ? []
-        : [`${table.caption}, row ${index}, ${column}: ${shown} for ${JSON.stringify(row[column])}`];
+        : [`${table.caption}, row ${index}, ${column}: ${JSON.stringify(shown)} for ${JSON.stringify(row[column])}`];
     }),
   );
 }
 
-function sameNumber(row: QueryRow, column: string, shown: string | null): boolean {
+function sameNumber(row: QueryRow, column: string, shown: ShownNumber | null): boolean {
   const value = row[column];
   if (value === null || shown === null) return value === shown;
   if (typeof value !== 'number' && typeof value !== 'string') return false;
-  return plain(String(value)) === plain(shown);
+  return shown.exact !== null && plain(String(value)) === plain(shown.exact) && isRoundingOf(Number(value), shown.text);
+}
+
+/** The text is the number to as many places as it has, in per cent where it says so. */
+function isRoundingOf(value: number, text: string): boolean {
+  if (text === '< 0.01') return value > 0 && value < 0.005;
+  const [digits = '', unit] = text.split(' ');
+  const places = digits.split('.')[1]?.length ?? 0;
+  const shown = unit === '%' ? value * 100 : value;
+  // A millionth for values that no double has exactly.
+  return /^-?\d+(\.\d+)?$/.test(digits) && Math.abs(Number(digits) - shown) <= 0.5 * 10 ** -places + 1e-6;
 }
 
 /** A number without trailing zeros. */
@@ -91,9 +114,17 @@ describe.each([1, 2, 3])('random network %i', (seed) => {
 });
 
 it('a number that differs from the query is found', async () => {
-  expect(sameNumber({ clicks: 12 }, 'clicks', '13')).toBe(false);
-  expect(sameNumber({ epc: '0.100000' }, 'epc', '0.1')).toBe(true);
-  expect(sameNumber({ epc: '100' }, 'epc', '1')).toBe(false);
-  expect(sameNumber({}, 'clicks', '0')).toBe(false);
-  expect(sameNumber({ rank: null }, 'rank', '0')).toBe(false);
+  const exactly = (text: string, exact = text) => ({ text, exact });
+  expect(sameNumber({ clicks: 12 }, 'clicks', exactly('13'))).toBe(false);
+  expect(sameNumber({ epc: '0.100000' }, 'epc', exactly('0.1'))).toBe(true);
+  expect(sameNumber({ epc: '100' }, 'epc', exactly('1'))).toBe(false);
+  expect(sameNumber({ epc: '0.126000' }, 'epc', exactly('0.13', '0.126000'))).toBe(true);
+  expect(sameNumber({ epc: '0.126000' }, 'epc', exactly('0.12', '0.126000'))).toBe(false);
+  expect(sameNumber({ epc: '0.126000' }, 'epc', exactly('0.13'))).toBe(false);
+  expect(sameNumber({ epc: '0.004000' }, 'epc', exactly('< 0.01', '0.004000'))).toBe(true);
+  expect(sameNumber({ cvr: '0.041250' }, 'cvr', exactly('4.13 %', '0.041250'))).toBe(true);
+  expect(sameNumber({ cvr: '0.041250' }, 'cvr', exactly('0.04', '0.041250'))).toBe(true);
+  expect(sameNumber({ cvr: '0.041250' }, 'cvr', exactly('41.25 %', '0.041250'))).toBe(false);
+  expect(sameNumber({}, 'clicks', exactly('0'))).toBe(false);
+  expect(sameNumber({ rank: null }, 'rank', exactly('0'))).toBe(false);
 });

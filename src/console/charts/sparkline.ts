@@ -1,4 +1,4 @@
-import { line } from 'd3-shape';
+import { area, line } from 'd3-shape';
 import { html, type Html } from '../html/html.ts';
 
 const width = 90;
@@ -7,28 +7,45 @@ const margin = 3;
 
 /**
  * A small line beside a number, with its greatest and its last value marked; `greatest` puts several on one scale.
- * `summary` says the same in a sentence.
+ * `summary` says the same in a sentence. A value that is unknown is null; `isRunning` where the last is of a day that
+ * is not over.
  */
-export function sparkline(values: readonly number[], summary: string, greatest = Math.max(...values, 0)): Html {
-  if (values.length < 2) return html``;
-  const x = (index: number) => margin + (index * (width - 2 * margin)) / (values.length - 1);
-  const y = (value: number) => height - margin - (greatest === 0 ? 0 : (value / greatest) * (height - 2 * margin));
-  const path = line<number>()
-    .x((_value, index) => round(x(index)))
-    .y((value) => round(y(value)))(values);
-  const highest = values.indexOf(Math.max(...values));
+export function sparkline(
+  values: readonly (number | null)[],
+  summary: string,
+  { greatest, isRunning = false }: { greatest?: number; isRunning?: boolean } = {},
+): Html {
+  const known = values.filter((value) => value !== null);
+  if (known.length < 2) return html``;
+  const top = greatest ?? Math.max(...known, 0);
+  const x = (index: number) => round(margin + (index * (width - 2 * margin)) / (values.length - 1));
+  const y = (value: number | null) =>
+    round(height - margin - (top === 0 ? 0 : ((value ?? 0) / top) * (height - 2 * margin)));
+  const isKnown = (value: number | null) => value !== null;
+  const path = line<number | null>()
+    .defined(isKnown)
+    .x((_value, index) => x(index))
+    .y(y);
+  const shade = area<number | null>()
+    .defined(isKnown)
+    .x((_value, index) => x(index))
+    .y0(height - margin)
+    .y1(y);
+  const highest = values.indexOf(Math.max(...known));
   const last = values.length - 1;
   return html`<svg
     class="sparkline"
     width="${width}"
     height="${height}"
     viewBox="0 0 ${width} ${height}"
+    preserveAspectRatio="none"
     role="img"
     aria-label="${summary}"
   >
-    <path d="${path ?? ''}" />
-    <circle class="highest" cx="${round(x(highest))}" cy="${round(y(values[highest] ?? 0))}" r="1.5" />
-    <circle cx="${round(x(last))}" cy="${round(y(values[last] ?? 0))}" r="2" />
+    <path class="area" d="${shade([...values]) ?? ''}" />
+    <path d="${path([...values]) ?? ''}" vector-effect="non-scaling-stroke" />
+    <circle class="highest" cx="${x(highest)}" cy="${y(values[highest] ?? 0)}" r="1.5" />
+    <circle${isRunning && html` class="hollow"`} cx="${x(last)}" cy="${y(values[last] ?? 0)}" r="2" />
   </svg>`;
 }
 

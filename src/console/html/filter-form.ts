@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import { html, type Html } from './html.ts';
+import { html, nothing, type Html } from './html.ts';
 
 /** A filter of a page. */
 export interface Filter {
@@ -8,8 +8,16 @@ export interface Filter {
   title: string;
   /** The values to choose from. Default: any text. */
   choices?: readonly string[];
-  kind?: 'text' | 'date';
+  /** `moment`: a time of UTC to the minute. */
+  kind?: 'text' | 'date' | 'moment';
+  /** An example of what may be typed. */
+  example?: string;
 }
+
+/** More choices than this are typed: nobody reads such a list. */
+const maxChoices = 300;
+/** Parameters that choose a part or an order of the same rows. */
+const notFilters = new Set(['csv', 'from_row', 'sort', 'snapshot', 'by', 'from', 'to']);
 
 /** A form that leads to the same page with other parameters. */
 export function filterForm(address: Address, filters: readonly Filter[]): Html {
@@ -19,15 +27,54 @@ export function filterForm(address: Address, filters: readonly Filter[]): Html {
   return html`<form class="filters" method="get" action="${address.path}">
     ${filters.map((filter) => html`<label>${filter.title} ${control(filter, address.get(filter.name) ?? '')}</label> `)}
     ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    <button>Show</button>
+    <button class="main">Show</button> ${clearLink(address)}
   </form>`;
 }
 
-function control({ name, choices, kind = 'text' }: Filter, value: string): Html {
-  if (choices === undefined)
-    return html`<input type="${kind === 'date' ? 'date' : 'text'}" name="${name}" value="${value}" maxlength="200" />`;
-  return html`<select name="${name}">
-    <option value="">any</option>
-    ${choices.map((choice) => html`<option${choice === value && html` selected`}>${choice}</option>`)}
-  </select>`;
+/** A link to the page without its filters, where the address has one. */
+export function clearLink(address: Address): Html {
+  const filters = [...address.parameters].filter(([name]) => !notFilters.has(name));
+  if (filters.length === 0) return nothing;
+  const without = address.with({
+    ...Object.fromEntries(filters.map(([name]) => [name, undefined])),
+    from_row: undefined,
+  });
+  return html`<a class="clear" href="${without.href}">Clear filter</a>`;
+}
+
+/** A choice that is one click. */
+export interface Preset {
+  title: string;
+  /** Parameters that it sets; undefined ones are removed. */
+  sets: Readonly<Record<string, string | undefined>>;
+}
+
+/** Links to the same page with other parameters; the one that is shown is marked. */
+export function presets(address: Address, title: string, choices: readonly Preset[]): Html {
+  return html`<nav class="presets" aria-label="${title}"><ul>
+    ${choices.map(({ title: name, sets }) => {
+      const { href } = address.with({ ...sets, from_row: undefined });
+      return html`<li><a href="${href}"${href === address.href && html` aria-current="true"`}>${name}</a></li> `;
+    })}
+  </ul></nav>`;
+}
+
+function control({ name, choices, kind = 'text', example }: Filter, value: string): Html {
+  if (choices !== undefined && choices.length <= maxChoices) {
+    const known = value === '' || choices.includes(value) ? choices : [value, ...choices];
+    return html`<select name="${name}">
+      <option value="">any</option>
+      ${known.map((choice) => html`<option${choice === value && html` selected`}>${choice}</option>`)}
+    </select>`;
+  }
+  if (kind === 'moment')
+    // The browser's own form of a time: no zone, and no more than seconds.
+    return html`<input type="datetime-local" name="${name}" value="${value.slice(0, 16)}" />`;
+  return html`<input
+    type="${kind === 'date' ? 'date' : 'text'}"
+    name="${name}"
+    value="${value}"
+    maxlength="200"
+    ${example !== undefined && html`placeholder="${example}"`}
+  />`;
 }

@@ -3,17 +3,29 @@ import { csvLine, csvRow } from '../../kit/text/csv.ts';
 import type { Address } from './address.ts';
 import { statusBadge } from './badges.ts';
 import { html, nothing, type Html } from './html.ts';
-import { linkTo, missing, moment, numberText, numberValue, plainValue, type LinkedPages } from './values.ts';
+import { clearLink } from './filter-form.ts';
+import {
+  idText,
+  linkTo,
+  missing,
+  moment,
+  moneyValue,
+  numberText,
+  numberValue,
+  percentValue,
+  plainValue,
+  type LinkedPages,
+} from './values.ts';
 
 export interface Column<R> {
   /** The column of the query, and of the CSV file. */
   name: keyof R & string;
   title: string;
   /**
-   * `number` and `money` (at least two places): aligned right; `moment`: to the second; `status`: a badge. Default:
-   * text.
+   * `number`, `money` (two places, the rest on hover) and `percent` (a ratio): aligned right; `moment`: to the second;
+   * `status`: a badge; `id`: cut to its beginning. Default: text.
    */
-  kind?: 'text' | 'number' | 'money' | 'moment' | 'status';
+  kind?: 'text' | 'number' | 'money' | 'percent' | 'moment' | 'status' | 'id';
   /** The pages that the value is an id of. */
   link?: LinkedPages;
   /** The figure of `/figures` that defines this column. */
@@ -40,6 +52,8 @@ export interface TableOptions<R = QueryRow> {
   /** The command that prints the same rows. Default for a query: `offerline sql` with it. */
   command?: string | undefined;
   maxRowsInFile?: number;
+  /** The table opens on request. */
+  folded?: boolean;
   /** Shown in place of no rows: what is missing, and the command that brings it. */
   empty: Html | string;
 }
@@ -71,27 +85,28 @@ function csvOf<R extends object>({ columns, rows }: TableOptions<R>): string {
 }
 
 function section<R extends object>(options: TableOptions<R>, address: Address): Html {
-  const { name, caption, columns, rows } = options;
-  if (rows.length === 0)
-    return html`<section class="table" id="${name}">
-      <h2>${caption}</h2>
-      <p class="empty">${noRows(options, address)}</p>
-      ${sources(options, address)}
-    </section>`;
-  const places = columns.map((column) => placesOf(column, rows));
-  const lines = rows.map((row) => html`<tr>${columns.map((column, at) => cell(column, row, places[at] ?? 0))}</tr>\n`);
+  const { name, caption, folded = false } = options;
+  const title = html`<h2>${caption}</h2>`;
+  const content = html`${rowsOf(options, address)}${sources(options, address)}`;
   return html`<section class="table" id="${name}">
-    <h2>${caption}</h2>
-    <div class="scrolled" tabindex="0" role="region" aria-label="${caption}"><table>
-      <thead><tr>${columns.map((column) => heading(column, address))}</tr></thead>
-      <tbody>${lines}</tbody>
-    </table></div>
-    ${pagination(options, address)}${sources(options, address)}
+    ${folded ? html`<details class="fold"><summary>${title}</summary>${content}</details>` : html`${title}${content}`}
   </section>`;
 }
 
+function rowsOf<R extends object>(options: TableOptions<R>, address: Address): Html {
+  const { caption, columns, rows } = options;
+  if (rows.length === 0) return html`<p class="empty">${noRows(options, address)}</p>`;
+  const places = columns.map((column) => placesOf(column, rows));
+  const lines = rows.map((row) => html`<tr>${columns.map((column, at) => cell(column, row, places[at] ?? 0))}</tr>\n`);
+  return html`<div class="scrolled rows" tabindex="0" role="region" aria-label="${caption}"><table>
+      <thead><tr>${columns.map((column) => heading(column, address))}</tr></thead>
+      <tbody>${lines}</tbody>
+    </table></div>
+    ${pagination(options, address)}`;
+}
+
 function noRows<R>({ first = 0, empty }: TableOptions<R>, address: Address): Html {
-  if (first === 0) return html`${empty}`;
+  if (first === 0) return html`${empty} ${clearLink(address)}`;
   const beginning = address.with({ from_row: undefined }).href;
   return html`There is no row ${numberText(first + 1)}. <a href="${beginning}">Show the first rows</a>`;
 }
@@ -109,7 +124,7 @@ function heading<R>(column: Column<R>, address: Address): Html {
   const order = isSorted && html` aria-sort="${direction === 'down' ? 'descending' : 'ascending'}"`;
   const definition =
     figure !== undefined &&
-    html` <a class="meaning" href="/figures/${figure}" aria-label="Definition of ${title}">?</a>`;
+    html`\u00A0<a class="meaning" href="/figures/${figure}" aria-label="Definition of ${title}">?</a>`;
   return html`<th scope="col" class="${alignment(column)}" data-column="${name}"${order}>${text}${definition}</th>`;
 }
 
@@ -120,29 +135,34 @@ function cell<R extends object>(column: Column<R>, row: R, places: number): Html
 }
 
 function alignment<R>({ kind }: Column<R>): string {
-  return kind === 'number' || kind === 'money' ? kind : 'text';
+  return kind === 'number' || kind === 'money' || kind === 'percent' ? kind : 'text';
 }
 
 function valueOf<R>({ kind, link, whyNone }: Column<R>, value: ColumnValue, places: number): Html {
-  const isNumber = kind === 'number' || kind === 'money';
   if (value === null) return missing(whyNone ?? 'none');
-  if (typeof value === 'number' || typeof value === 'string') {
-    if (link !== undefined) return linkTo(link, value);
-    if (isNumber) return numberValue(value, places);
-    if (kind === 'moment') return moment(String(value));
-    if (kind === 'status') return statusBadge(String(value));
-  }
+  if (typeof value !== 'number' && typeof value !== 'string') return plainValue(value);
+  const shown = kind === 'id' ? idText(String(value)) : undefined;
+  if (link !== undefined) return linkTo(link, value, shown);
+  if (shown !== undefined) return shown;
+  if (kind === 'number') return numberValue(value, places);
+  if (kind === 'money') return moneyValue(value);
+  if (kind === 'percent') return percentValue(value, places);
+  if (kind === 'moment') return moment(String(value));
+  if (kind === 'status') return statusBadge(String(value));
   return plainValue(value);
 }
 
 /** Most digits behind the point among the numbers of a column, so that the points of all rows are in one line. */
 function placesOf<R extends object>({ name, kind = 'text' }: Column<R>, rows: readonly R[]): number {
-  if (kind !== 'number' && kind !== 'money') return 0;
+  if (kind !== 'number' && kind !== 'percent') return 0;
   const fractions = rows.map((row) => {
     const value = (row as QueryRow)[name];
     return typeof value === 'string' ? (value.split('.')[1] ?? '').replace(/0+$/, '').length : 0;
   });
-  return Math.max(kind === 'money' ? 2 : 0, ...fractions);
+  // In per cent the point is two digits on, and no more than two follow it.
+  return kind === 'percent'
+    ? Math.min(2, Math.max(0, ...fractions.map((digits) => digits - 2)))
+    : Math.max(0, ...fractions);
 }
 
 function pagination<R>({ rows, total = rows.length, first = 0 }: TableOptions<R>, address: Address): Html {

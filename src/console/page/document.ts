@@ -3,10 +3,15 @@ import { withTypedCode } from '../../kit/text/typed-commands.ts';
 import { html, nothing, type Html } from '../html/html.ts';
 import type { HealthSummary } from '../live/health.ts';
 
+export interface NavigationGroup {
+  title: string;
+  pages: readonly { path: string; name: string }[];
+}
+
 /** The frame around a page, for users who are signed in. */
 export interface PageFrame {
-  /** The pages of the navigation. */
-  navigation: readonly { path: string; name: string }[];
+  /** The pages of the navigation, in groups. */
+  navigation: readonly NavigationGroup[];
   /** Path of the page. */
   path: string;
   /** The snapshot that is shown; undefined before anything was published. */
@@ -42,10 +47,14 @@ export function document(title: string, body: Html, version: string, frame?: Pag
     <a class="brand" href="/">offerline</a>
     ${frame !== undefined && statusLine(frame)}
   </header>
+  <div class="${frame === undefined ? 'alone' : 'frame'}">
   ${frame !== undefined && navigation(frame)}
+  <div class="page">
   <p id="news" role="status" hidden></p>
   <main id="content">${body}</main>
-  <footer><p>All times are UTC. Money is in USD, before commission unless the page says otherwise.</p></footer>
+  <footer><p>All times are UTC; rest the pointer on one for yours. Money is in USD, before commission unless the page says otherwise.</p></footer>
+  </div>
+  </div>
 </body>
 </html>
 `;
@@ -54,10 +63,9 @@ export function document(title: string, body: Html, version: string, frame?: Pag
 
 function statusLine({ health, snapshot, user, now }: PageFrame): Html {
   return html`<a class="health ${health.word}" href="/#attention"><span aria-hidden="true">${shapes[health.word]}</span> ${health.word}</a>
-    ${snapshot === undefined ? nothing : asOf(snapshot, now)}
-    ${health.running !== null && html`<span class="running">${health.running}</span>`}
+    <span class="asof">${health.running !== null && html`<span class="state waiting">${health.running}</span> `}${snapshot === undefined ? nothing : asOf(snapshot, now)}</span>
     <form class="search" role="search" action="/search">
-      <label><span class="spoken">Search for an id</span><input type="search" name="id" placeholder="any id, or /" maxlength="200"></label>
+      <label><span class="spoken">Search for a title, user, file or id</span><input type="search" name="id" placeholder="title, user, file, any id" maxlength="200"></label>
       <button>Find</button>
     </form>
     <span class="user">${user.name}, ${user.role} <form class="inline" method="post" action="/sign-out"><button class="quiet">Sign out</button></form></span>`;
@@ -65,17 +73,19 @@ function statusLine({ health, snapshot, user, now }: PageFrame): Html {
 
 function asOf(snapshot: NonNullable<PageFrame['snapshot']>, now: number): Html {
   const age = ageText((now - Date.parse(snapshot.asOf)) / 1000);
-  const text = `${snapshot.asOf.slice(0, 10)} ${snapshot.asOf.slice(11, 19)} UTC`;
-  const older = !snapshot.isCurrent && html` <strong>not the current snapshot</strong>`;
-  return html`<span class="asof">as of <time datetime="${snapshot.asOf}">${text}</time>, ${age}, snapshot <a href="/snapshots">${snapshot.id}</a>${older}</span>`;
+  const text = `${snapshot.asOf.slice(0, 10)} ${snapshot.asOf.slice(11, 16)} UTC`;
+  const older = !snapshot.isCurrent && html`<strong>not the current snapshot</strong>: `;
+  return html`${older}as of <time datetime="${snapshot.asOf}">${text}</time>, ${age}, <a href="/snapshots">snapshot ${snapshot.id}</a>`;
 }
 
-function navigation({ navigation: entries, path: current }: PageFrame): Html {
-  const links = entries.map(
-    ({ path, name }) =>
-      html`<li><a href="${path}"${isWithin(current, path) && html` aria-current="page"`}>${name}</a></li>`,
-  );
-  return html`<nav aria-label="Pages"><ul>${links}</ul></nav>`;
+function navigation({ navigation: groups, path: current }: PageFrame): Html {
+  return html`<nav class="pages" aria-label="Pages">${groups.map(
+    ({ title, pages }) =>
+      html`<p>${title}</p>
+        <ul>
+          ${pages.map(({ path, name }) => html`<li><a href="${path}"${isWithin(current, path) && html` aria-current="page"`}>${name}</a></li>`)}
+        </ul> `,
+  )}</nav>`;
 }
 
 function isWithin(path: string, group: string): boolean {

@@ -1,6 +1,6 @@
 import { addDays, dayOf, dayOption, type Day } from '../../kit/time/moment.ts';
 import type { Address } from '../html/address.ts';
-import { filterForm } from '../html/filter-form.ts';
+import { filterForm, presets } from '../html/filter-form.ts';
 import { html, type Html } from '../html/html.ts';
 import { ConsoleError, parameterOf } from '../page/page.ts';
 
@@ -22,10 +22,15 @@ export function timeRangeOf(address: Address, asOf: string, maxDays = 400): Time
   return { from, to };
 }
 
-/** The range as a form and as a sentence. */
-export function rangeForm(address: Address, { from, to }: TimeRange): Html {
+/** The range as presets, as a form and as a sentence; `asOf` is that of the snapshot, whose day is the last of a preset. */
+export function rangeForm(address: Address, { from, to }: TimeRange, asOf: string): Html {
   const shown = address.with({ from, to });
-  return html`${filterForm(shown, [
+  const end = addDays(dayOf(asOf), 1);
+  const lastDays = [1, 2, 7, 14, 30, 60].map((days) => ({
+    title: days === 1 ? 'today' : `${days} days`,
+    sets: { from: addDays(end, -days), to: end },
+  }));
+  return html`${presets(shown, 'Time', lastDays)}${filterForm(shown, [
     { name: 'from', title: 'From (UTC day)', kind: 'date' },
     { name: 'to', title: 'Before (UTC day)', kind: 'date' },
   ])}

@@ -36,6 +36,31 @@ addEventListener('change', ({ target }) => {
   target.reportValidity();
 });
 
+// The reader's own time, on hover or focus of a time of UTC.
+addEventListener('pointerover', ({ target }) => {
+  const time = target instanceof Element ? target.closest('time[datetime]') : null;
+  if (!(time instanceof HTMLTimeElement) || time.title !== '') return;
+  const at = new Date(time.dateTime);
+  if (time.dateTime.includes('T') && !Number.isNaN(at.valueOf()))
+    time.title = `${at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' })}, your time`;
+});
+
+/** A button behind each long id and each command that copies all of it. */
+for (const each of document.querySelectorAll('[data-copy]')) {
+  const text = each.textContent;
+  const button = document.createElement('button');
+  button.className = 'copy';
+  button.type = 'button';
+  button.setAttribute('aria-label', `Copy ${text}`);
+  const done = () => {
+    button.classList.add('done');
+    setTimeout(() => button.classList.remove('done'), 2000);
+  };
+  // Browsers have a clipboard over TLS and on loopback only.
+  button.addEventListener('click', () => void navigator.clipboard?.writeText(text).then(done));
+  (each.closest('a') ?? each).after(button);
+}
+
 addEventListener('keydown', (event) => {
   const search = document.querySelector('header input[type=search]');
   const at = /** @type {Element} */ (event.target);

@@ -656,6 +656,10 @@ export interface ModelRows {
       epc: string;
       cvr: string;
     };
+    offer_sources: {
+      source: string;
+      offers: number;
+    };
     offers: {
       offer_id: number;
       title: string;
@@ -679,6 +683,7 @@ export interface ModelRows {
       conversions: number | null;
       earnings: string | null;
       epc: string | null;
+      reversed: number | null;
     };
     run: {
       run_id: number;

@@ -13,6 +13,14 @@ function cells(markup: string, table: string): string[][] {
   );
 }
 
+/** The exact numbers of a table's cells, which people see on hover where a cell shows less. */
+function exactNumbers(markup: string, table: string): string[][] {
+  const section = markup.slice(markup.indexOf(`id="${table}"`)).split('</section>')[0] ?? '';
+  return [...section.matchAll(/<tr>(\s*<td.*?)<\/tr>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value),
+  );
+}
+
 it('offers have their conversions of fourteen days as a line, on one scale', async () => {
   const { status, markup, text } = await look('/offers');
   expect(status).toBe(200);
@@ -29,10 +37,12 @@ it('an offer has its figures, also by site, its days, and the changes of its cat
   expect(status).toBe(200);
   expect(text).toContain(`Offer 7, ${hostileTitle}`);
   expect(markup).not.toContain('<img');
-  expect(cells(markup, 'figures')).toEqual([['1', '3', '2', '2', '5.00', '1.666667', '0.666667', '2', '0', '↑ up']]);
+  expect(cells(markup, 'figures')).toEqual([['1', '3', '2', '2', '5.00', '1.67', '66.67 %', '2', '0', '↑ up']]);
+  expect(exactNumbers(markup, 'figures')).toEqual([['1', '3', '2', '2', '5.000000', '1.666667', '0.666667', '2', '0']]);
+  expect(markup).toContain('title="1.666667"');
   expect(cells(markup, 'sites')).toEqual([
-    ['wall', '2', '1', '1', '2.50', '1.25', '0.5'],
-    ['other', '1', '1', '1', '2.50', '2.50', '1.0'],
+    ['wall', '2', '1', '1', '2.50', '1.25', '50 %'],
+    ['other', '1', '1', '1', '2.50', '2.50', '100 %'],
   ]);
   const days = cells(markup, 'days');
   expect(days[0]?.slice(0, 5)).toEqual(['2026-11-20', '3', '2', '2', '5.00']);
@@ -88,10 +98,10 @@ it('sites have earnings after commission, and small charts on one scale', async 
   const rows = cells(markup, 'sites').map((row) => [row[0], ...row.slice(4, 9)]);
   // Clicks, conversions, gross, commission, after commission.
   expect(rows).toEqual([
-    ['wall', '4', '2', '5.00', '0.1', '4.50'],
-    ['other', '1', '1', '2.50', '0.1', '2.25'],
+    ['wall', '4', '2', '5.00', '10 %', '4.50'],
+    ['other', '1', '1', '2.50', '10 %', '2.25'],
   ]);
-  expect(markup).toContain('aria-label="wall: 3 at most, 3 on the last day"');
+  expect(markup).toContain('aria-label="wall: 3 at most, 3 today so far"');
   const nothing = await look('/sites?from=2020-01-01&to=2020-02-01');
   expect(nothing.text).toContain('none in these days – none – none – none');
   expect(nothing.markup).not.toContain('class="multiple"');
@@ -103,7 +113,7 @@ it('a site has its offers and days, and operators may test its postbacks', async
     ['7', '&lt;img src=x onerror=alert(1)&gt;', '2', '1', '2.50'],
     ['8', 'Quest', '1', '0', '0.00'],
   ]);
-  expect(text).toContain('0.1 of a payout');
+  expect(text).toContain('10 % of a payout');
   expect(text).toContain('Send a test postback: preview');
   expect(markup).not.toContain('of-the-publisher');
   expect((await network.asViewer('/sites/wall')).text).not.toContain('Send a test postback');
@@ -165,9 +175,9 @@ it('an offer may have any id in the range', () => {
 it('an hour or day before the first known one is not 0', async () => {
   const { markup } = await look('/');
   const [today, dayBefore, weekBefore] = cells(markup, 'days');
-  expect(today?.slice(2)).toEqual(['4', '2', '5.00', '1.25']);
-  expect(dayBefore?.slice(2)).toEqual(['0', '0', '0.00', '0.00']);
-  expect(weekBefore?.slice(2)).toEqual(Array(4).fill('– before the first known day'));
+  expect(today?.slice(2)).toEqual(['4', '2', '5.00', '1.25', '2']);
+  expect(dayBefore?.slice(2)).toEqual(['0', '0', '0.00', '0.00', '0']);
+  expect(weekBefore?.slice(2)).toEqual(Array(5).fill('– before the first known day'));
   const hours = cells(markup, 'hours');
   expect(hours.at(-5)?.slice(1, 3)).toEqual(['4', '– before the first known day']);
 });

@@ -19,7 +19,7 @@ export const sumColumns = [
   { name: 'converted_clicks', title: 'Converted clicks', kind: 'number', figure: 'converted_clicks' },
   { name: 'earnings', title: 'Earnings, USD', kind: 'money', figure: 'earnings' },
   { name: 'epc', title: 'EPC, USD', kind: 'money', figure: 'epc' },
-  { name: 'cvr', title: 'CVR', kind: 'number', figure: 'cvr' },
+  { name: 'cvr', title: 'CVR', kind: 'percent', figure: 'cvr' },
 ] as const;
 
 /** All figures of an offer. */

@@ -2,7 +2,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, linkTo, missing, moment, numberText } from '../../html/values.ts';
+import { facts, linkTo, missing, moment, moneyValue } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 import { dayCharts } from './day-charts.ts';
@@ -68,7 +68,7 @@ export const offerPage: Page = {
               empty:
                 'Yesterday and today no site sent a click of this offer, and none of its conversions was credited.',
             }),
-        rangeForm(address, range),
+        rangeForm(address, range, snapshot.asOf),
         dataTable<DayRow>({
           name: 'days',
           caption: 'Day by day',
@@ -77,7 +77,7 @@ export const offerPage: Page = {
           command: `offerline sql "FROM offer_daily WHERE offer_id = ${offer_id}"`,
           empty: html`There is no data of these days. <code>offerline run refresh</code> reads new click logs.`,
         }),
-        await dayCharts(days.rows),
+        dayCharts(days.rows, snapshot.asOf),
         dataTable<ChangeRow>({
           name: 'changes',
           caption: 'Changes in its catalog',
@@ -112,7 +112,7 @@ function factsOf(offer: OfferRow): Html {
   return facts([
     ['Status', html`${badge(status, kind)}${status === 'vanished' && html`, ${removalOf(offer)}`}`],
     ['Source', `${offer.source}, external id ${offer.external_id}`],
-    ['Payout, USD', numberText(offer.payout, 2)],
+    ['Payout, USD', moneyValue(offer.payout)],
     ['Countries', offer.countries.length === 0 ? 'worldwide' : offer.countries.join(', ')],
     ['Devices', offer.devices.length === 0 ? 'all' : offer.devices.join(', ')],
     ['Created', moment(offer.created_at)],

@@ -1,11 +1,13 @@
+import { sparkline } from '../../charts/sparkline.ts';
 import { lineChart, type TimedValue } from '../../charts/line-chart.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { html, type Html } from '../../html/html.ts';
+import { countValue, figureCards, type FigureCard } from '../../html/figure-card.ts';
+import { html, nothing, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { moment, numberText } from '../../html/values.ts';
-import type { HealthSummary } from '../../live/health.ts';
-import { describeRole } from '../../../pipeline/status/describe-machine.ts';
+import { linkTo, moneyValue, numberText } from '../../html/values.ts';
 import type { Page } from '../../page/page.ts';
+import { trendText } from './figure-columns.ts';
+import { healthSentence, waitingList } from './waits.ts';
 
 type DayRow = ConsoleRow<'overview_days'>;
 type HourRow = ConsoleRow<'network_hours'>;
@@ -26,6 +28,7 @@ const dayColumns: readonly Column<DayRow>[] = [
   { name: 'conversions', title: 'Conversions', kind: 'number', whyNone },
   { name: 'earnings', title: 'Earnings, USD', kind: 'money', whyNone },
   { name: 'epc', title: 'EPC, USD', kind: 'money', whyNone },
+  { name: 'reversed', title: 'Reversed', kind: 'number', whyNone },
 ];
 
 const hourColumns: readonly Column<HourRow>[] = [
@@ -39,42 +42,30 @@ const hourColumns: readonly Column<HourRow>[] = [
 ];
 
 const moverColumns: readonly Column<MoverRow>[] = [
-  { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
-  { name: 'title', title: 'Title' },
+  { name: 'title', title: 'Offer', show: ({ offer_id, title }) => linkTo('offers', offer_id, title) },
   { name: 'conversions_24h', title: 'Last 24 h', kind: 'number', figure: 'conversions_24h' },
   { name: 'conversions_prior_24h', title: '24 h before', kind: 'number', figure: 'conversions_prior_24h' },
   { name: 'change', title: 'Change', kind: 'number' },
-  { name: 'trend', title: 'Trend', figure: 'trend' },
+  { name: 'trend', title: 'Trend', figure: 'trend', show: ({ trend }) => trendText(trend) },
+  { name: 'offer_id', title: 'Id', kind: 'number', link: 'offers' },
 ];
 
 export const overviewPage: Page = {
   path: '/',
   navigation: 'Overview',
   live: true,
-  async show({ snapshot, health }) {
+  async show({ snapshot, health, user }) {
     const days = await snapshot.ask('overview_days');
     const hours = await snapshot.ask('network_hours');
     const movers = await snapshot.ask('movers');
-    const sum = hours.rows.reduce((all, row) => all + (row.clicks ?? 0), 0);
     return {
       title: 'Overview',
       question: 'Is all well, and what changed?',
       parts: [
-        attention(health),
-        dataTable<DayRow>({
-          name: 'days',
-          caption: 'Today and the same hours of other days',
-          columns: dayColumns,
-          ...days,
-          empty: 'There is no data of these days.',
-        }),
-        html`<div class="multiples">${await lineChart(
-          `Clicks by hour over 48 full hours, ${numberText(sum)} in all; dashed: the same hours a week before.`,
-          { values: line(hours.rows, 'clicks'), before: line(hours.rows, 'clicks_week_before') },
-        )}${await lineChart('Earnings by hour over 48 full hours, USD; dashed: the same hours a week before.', {
-          values: line(hours.rows, 'earnings'),
-          before: line(hours.rows, 'earnings_week_before'),
-        })}</div>`,
+        healthSentence(health),
+        cards(days.rows, hours.rows),
+        waitingList(health.status?.to_do ?? [], user),
+        hourCharts(hours.rows),
         dataTable<MoverRow>({
           name: 'movers',
           caption: 'Offers that changed most',
@@ -82,11 +73,20 @@ export const overviewPage: Page = {
           ...movers,
           empty: 'No offer converted more or less than the day before.',
         }),
+        dataTable<DayRow>({
+          name: 'days',
+          caption: 'Today and the same hours of other days',
+          columns: dayColumns,
+          ...days,
+          folded: true,
+          empty: 'There is no data of these days.',
+        }),
         dataTable<HourRow>({
           name: 'hours',
           caption: 'The last 48 full hours',
           columns: hourColumns,
           ...hours,
+          folded: true,
           empty: '',
         }),
       ],
@@ -94,37 +94,57 @@ export const overviewPage: Page = {
   },
 };
 
-function attention({ status, word, checkedAt }: HealthSummary): Html {
-  if (status === undefined)
-    return html`<section id="attention">
-      <h2>To do</h2>
-      <p>The health check is running.</p>
-    </section>`;
-  const checked = html`<p class="quiet">
-    On this machine ${describeRole(status.schedule)}. Checked at ${moment(new Date(checkedAt).toISOString())}. <code>offerline status</code> prints the same.
-  </p>`;
-  if (word === 'well')
-    return html`<section id="attention">
-      <h2>All is well</h2>
-      ${checked}
-    </section>`;
-  return html`<section id="attention">
-    <h2>To do</h2>
-    <ul class="attention">
-      ${status.to_do.map(({ what, command, alarm }) => html`<li${alarm === true && html` class="alarm"`}>${withCode(what)}. <code>${command}</code></li>`)}
-    </ul>
-    ${checked}
-  </section>`;
+/** The day of the as-of beside the same hours of the day before. */
+function cards(days: readonly DayRow[], hours: readonly HourRow[]): Html {
+  const today = days.find(({ days_before }) => days_before === 0);
+  const dayBefore = days.find(({ days_before }) => days_before === 1);
+  if (today === undefined) return nothing;
+  const until = today.until.slice(11, 16);
+  const card = (
+    title: string,
+    column: 'clicks' | 'conversions' | 'earnings' | 'epc' | 'reversed',
+    show: FigureCard['show'],
+    line?: Html,
+  ): FigureCard => ({
+    title,
+    value: today[column],
+    show,
+    before: { value: dayBefore?.[column] ?? null, name: 'the day before' },
+    line,
+  });
+  const hourly = (column: 'clicks' | 'conversions' | 'earnings') =>
+    sparkline(
+      hours.map((row) => (row[column] === null ? null : Number(row[column]))),
+      `${column} by hour over 48 hours`,
+    );
+  return html`<p class="quiet">Today up to ${until} UTC, beside the same hours of the day before. <a href="#days">SQL</a></p>
+    ${figureCards(`Today up to ${until} UTC`, [
+      card('Clicks', 'clicks', countValue, hourly('clicks')),
+      card('Conversions', 'conversions', countValue, hourly('conversions')),
+      card('Earnings, USD', 'earnings', moneyValue, hourly('earnings')),
+      card('EPC, USD', 'epc', moneyValue),
+      card('Reversed', 'reversed', countValue),
+    ])}`;
+}
+
+function hourCharts(hours: readonly HourRow[]): Html {
+  const sum = hours.reduce((all, row) => all + (row.clicks ?? 0), 0);
+  const dashed = hours.some((row) => row.clicks_week_before !== null) ? '; dashed: the same hours a week before' : '';
+  return html`<div class="multiples">${lineChart({
+    title: 'Clicks by hour',
+    summary: `Clicks by hour over 48 full hours, ${numberText(sum)} in all${dashed}.`,
+    unit: 'clicks',
+    values: line(hours, 'clicks'),
+    before: line(hours, 'clicks_week_before'),
+  })}${lineChart({
+    title: 'Earnings by hour, USD',
+    summary: `Earnings by hour over 48 full hours, USD${dashed}.`,
+    unit: 'USD',
+    values: line(hours, 'earnings'),
+    before: line(hours, 'earnings_week_before'),
+  })}</div>`;
 }
 
 function line(rows: readonly HourRow[], column: Exclude<keyof HourRow, 'hour'>): TimedValue[] {
-  return rows.flatMap((row) => {
-    const value = row[column];
-    return value === null ? [] : [{ at: row.hour, value: Number(value) }];
-  });
-}
-
-/** A sentence with commands between backticks. */
-function withCode(text: string): Html {
-  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+  return rows.map((row) => ({ at: row.hour, value: row[column] === null ? null : Number(row[column]) }));
 }

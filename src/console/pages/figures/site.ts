@@ -3,7 +3,7 @@ import { actionForm } from '../../html/action-form.ts';
 import { html, type Html } from '../../html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, missing, moment, numberText } from '../../html/values.ts';
+import { facts, missing, moment, numberText, percentValue } from '../../html/values.ts';
 import { ConsoleError, orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 import { dayCharts } from './day-charts.ts';
@@ -29,7 +29,7 @@ const offerColumns: readonly Column<OfferRow>[] = [
   { name: 'conversions', title: 'Conversions', kind: 'number', figure: 'conversions', sortable: true },
   { name: 'earnings', title: 'Earnings, gross, USD', kind: 'money', figure: 'earnings', sortable: true },
   { name: 'epc', title: 'EPC, USD', kind: 'money', figure: 'epc', sortable: true },
-  { name: 'cvr', title: 'CVR', kind: 'number', figure: 'cvr', sortable: true },
+  { name: 'cvr', title: 'CVR', kind: 'percent', figure: 'cvr', sortable: true },
 ];
 
 export const sitePage: Page = {
@@ -64,7 +64,7 @@ export const sitePage: Page = {
               command: sqlCommand('figures_by_site()', 'site_key', site_key),
               empty: 'Yesterday and today the site sent no click, and none of its conversions was credited.',
             }),
-        rangeForm(address, range),
+        rangeForm(address, range, snapshot.asOf),
         dataTable<DayRow>({
           name: 'days',
           caption: 'Day by day',
@@ -73,7 +73,10 @@ export const sitePage: Page = {
           command: sqlCommand('site_daily', 'site_key', site_key),
           empty: html`There is no data of these days. <code>offerline run refresh</code> reads new click logs.`,
         }),
-        await dayCharts(days.rows.map((row) => ({ ...row, earnings: row.gross_earnings }))),
+        dayCharts(
+          days.rows.map((row) => ({ ...row, earnings: row.gross_earnings })),
+          snapshot.asOf,
+        ),
       ],
     };
   },
@@ -90,7 +93,7 @@ function factsOf(site: SiteRow): Html {
       'Status',
       status === null ? 'sites.json lacks this site: its clicks count, its postbacks wait' : siteBadge(status),
     ],
-    ['Commission', isConfigured && html`${numberText(commission)} of a payout${changedAt}`],
+    ['Commission', isConfigured && html`${percentValue(commission)} of a payout${changedAt}`],
     ['Points for one USD', isConfigured && html`${reward_rate}`],
     ['Requests per hour', isConfigured && html`${rate_limit_per_hour} for each bucket, variant ${variant}`],
     [

@@ -4,7 +4,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { missing, numberText } from '../../html/values.ts';
+import { missing, numberText, numberValue } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 
@@ -36,10 +36,28 @@ function columnsOf(yesterday: string): readonly Column<SiteRow>[] {
     { name: 'clicks', title: 'Clicks', kind: 'number', sortable: true },
     { name: 'conversions', title: 'Conversions', kind: 'number', sortable: true },
     { name: 'gross_earnings', title: 'Earnings, gross, USD', kind: 'money', sortable: true },
-    { name: 'commission', title: 'Commission', kind: 'number', sortable: true },
-    { name: 'earnings_after_commission', title: 'After commission, USD', kind: 'money', sortable: true },
-    { name: 'waiting', title: 'Postbacks waiting', kind: 'number', sortable: true },
-    { name: 'dead', title: 'Dead', kind: 'number', sortable: true },
+    { name: 'commission', title: 'Commission', kind: 'percent', sortable: true, whyNone: notInFile },
+    {
+      name: 'earnings_after_commission',
+      title: 'After commission, USD',
+      kind: 'money',
+      sortable: true,
+      whyNone: notInFile,
+    },
+    {
+      name: 'waiting',
+      title: 'Postbacks waiting',
+      kind: 'number',
+      sortable: true,
+      show: ({ site_key, waiting }) => postbackCount(site_key, 'pending', waiting),
+    },
+    {
+      name: 'dead',
+      title: 'Dead',
+      kind: 'number',
+      sortable: true,
+      show: ({ site_key, dead }) => postbackCount(site_key, 'dead', dead),
+    },
     {
       name: 'lag_seconds_p95',
       title: 'Lag p95, s',
@@ -63,7 +81,7 @@ export const sitesPage: Page = {
       question:
         'Which sites earn, and which stopped? Waiting and dead postbacks are of all time; their lag is of those written yesterday and today.',
       parts: [
-        rangeForm(address, range),
+        rangeForm(address, range, snapshot.asOf),
         dataTable<SiteRow>({
           name: 'sites',
           caption: order === undefined ? 'Sites, highest earnings first' : 'Sites',
@@ -72,23 +90,30 @@ export const sitesPage: Page = {
           command: 'offerline sql "FROM site_daily"',
           empty: html`There are no sites. <code>offerline sites add</code> adds one.`,
         }),
-        ...charts(sites.rows.slice(0, maxCharts), sites.total),
+        ...charts(sites, range.to > dayOf(snapshot.asOf)),
       ],
     };
   },
 };
 
-function charts(rows: readonly SiteRow[], total: number): Html[] {
+/** A count that leads to its postbacks; none is quiet. */
+function postbackCount(site: string, state: 'pending' | 'dead', count: number): Html {
+  if (count === 0) return html`<span class="quiet">${numberValue(0)}</span>`;
+  return html`<a href="/postbacks?site=${encodeURIComponent(site)}&state=${state}">${numberValue(count)}</a>`;
+}
+
+function charts({ rows: all, total }: { rows: readonly SiteRow[]; total: number }, isRunning: boolean): Html[] {
+  const rows = all.slice(0, maxCharts);
   if (rows.every((row) => row.clicks_by_day.length === 0)) return [];
   const limit = rows.length < total ? `, the first ${rows.length} of ${numberText(total)} sites` : '';
   const name = ({ site_key }: SiteRow) => ({ name: site_key, href: `/sites/${encodeURIComponent(site_key)}` });
   return [
     smallMultiples(
-      `Clicks by day, all on one scale${limit}`,
+      { title: 'Clicks by day', caption: `All on one scale${limit}`, isRunning },
       rows.map((row) => ({ ...name(row), values: row.clicks_by_day })),
     ),
     smallMultiples(
-      `Gross earnings by day, USD, all on one scale${limit}`,
+      { title: 'Gross earnings by day, USD', caption: `All on one scale${limit}`, isRunning },
       rows.map((row) => ({ ...name(row), values: row.earnings_by_day })),
     ),
   ];

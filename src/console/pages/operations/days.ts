@@ -52,7 +52,7 @@ export const daysPage: Page = {
           ...states,
           empty: html`There is no report yet. <code>offerline run refresh</code> computes the reports of new days.`,
         }),
-        rangeForm(address, range),
+        rangeForm(address, range, snapshot.asOf),
         html`<section>
           <h2>Calendar</h2>
           ${calendar(new Map(days.rows.map(({ report_date, state }) => [report_date, statusBadge(state)])))}
