@@ -1,17 +1,17 @@
-import { momentOfMilliseconds, momentOption } from '../../../kit/time/moment.ts';
+import { looseMoment, momentOfMilliseconds, momentOption } from '../../../kit/time/moment.ts';
 import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
 import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
 import type { DeliveryFilter, FailedPostbacks } from '../../../postbacks/store/query-store.ts';
 import { actionForm } from '../../html/action-form.ts';
 import type { Address } from '../../html/address.ts';
-import { filterForm } from '../../html/filter-form.ts';
+import { countValue, figureCards } from '../../html/figure-card.ts';
+import { filterForm, presets, type Preset } from '../../html/filter-form.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { numberText, textOrMissing } from '../../html/values.ts';
 import type { DeliveryOverview } from '../../live/deliveries.ts';
 import { ConsoleError, parameterOf, type Page, type PageRequest } from '../../page/page.ts';
-
-type SiteRow = { site_key: string; paused_until: string | null } & Record<DeliveryStatus, number>;
+import { postbackSiteColumns, postbackSites, type PostbackSiteRow } from './postback-sites.ts';
 
 /** Columns are named as in the analysts' table `postbacks`. */
 interface PostbackRow {
@@ -30,12 +30,6 @@ interface PostbackRow {
   next_attempt_at: string | null;
 }
 
-const siteColumns: readonly Column<SiteRow>[] = [
-  { name: 'site_key', title: 'Site', link: 'sites' },
-  ...deliveryStates.map((state) => ({ name: state, title: state, kind: 'number' as const })),
-  { name: 'paused_until', title: 'Paused until', kind: 'moment', whyNone: 'it is not paused' },
-];
-
 const errorColumns: readonly Column<FailedPostbacks>[] = [
   { name: 'error', title: 'Last error' },
   { name: 'status', title: 'HTTP', kind: 'number', show: ({ status }) => httpStatus(status) },
@@ -45,7 +39,7 @@ const errorColumns: readonly Column<FailedPostbacks>[] = [
 ];
 
 const postbackColumns: readonly Column<PostbackRow>[] = [
-  { name: 'webhook_id', title: 'Postback', link: 'postbacks' },
+  { name: 'webhook_id', title: 'Postback', kind: 'id', link: 'postbacks' },
   { name: 'state', title: 'State', kind: 'status' },
   { name: 'kind', title: 'Event' },
   { name: 'site_key', title: 'Site', link: 'sites' },
@@ -56,7 +50,7 @@ const postbackColumns: readonly Column<PostbackRow>[] = [
   { name: 'last_error', title: 'Last error' },
   { name: 'next_attempt_at', title: 'Next attempt', kind: 'moment', whyNone: 'no attempt is planned' },
   { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
-  { name: 'click_id', title: 'Click', link: 'clicks' },
+  { name: 'click_id', title: 'Click', kind: 'id', link: 'clicks' },
 ];
 
 /** Rows of a CSV file: the store reads them at once, and other readers wait meanwhile. */
@@ -85,13 +79,19 @@ const noneYet = html`<p class="empty">
   a postback address in <code>sites.json</code> arrives.
 </p>`;
 
-function partsOf({ address, user, part, now }: PageRequest, filter: DeliveryFilter, overview: DeliveryOverview) {
+function partsOf(
+  { address, user, part, now, health }: PageRequest,
+  filter: DeliveryFilter,
+  overview: DeliveryOverview,
+) {
+  const sites = postbackSites(overview, health.status?.silent_sites ?? [], now);
   return [
-    dataTable<SiteRow>({
+    cards(sites),
+    dataTable<PostbackSiteRow>({
       name: 'sites',
-      caption: 'Sites by state (live)',
-      columns: siteColumns,
-      rows: siteRows(overview, now),
+      caption: 'Sites, failing receivers first (live)',
+      columns: postbackSiteColumns,
+      rows: sites,
       command: 'offerline postbacks deliver --dry-run',
       empty: html`There is none yet. <code>offerline run refresh</code> writes those of new conversions.`,
     }),
@@ -103,11 +103,15 @@ function partsOf({ address, user, part, now }: PageRequest, filter: DeliveryFilt
       command: `offerline postbacks list --state dead --limit ${maxRowsInFile}`,
       empty: 'No undelivered postback has an error.',
     }),
+    presets(address.with({ since: undefined, until: undefined }), 'Occurred', [
+      ...sinceChoices(now),
+      { title: 'any time', sets: {} },
+    ]),
     filterForm(address, [
-      { name: 'site', title: 'Site' },
+      { name: 'site', title: 'Site', choices: sites.map(({ site_key }) => site_key).toSorted() },
       { name: 'state', title: 'State', choices: deliveryStates },
-      { name: 'since', title: 'Occurred since' },
-      { name: 'until', title: 'and before, such as 2026-11-18T10:00:00Z' },
+      { name: 'since', title: 'Occurred since, UTC', kind: 'moment' },
+      { name: 'until', title: 'and before, UTC', kind: 'moment' },
     ]),
     overview.dead > 0 && retry(user, filter, overview.dead),
     dataTable<PostbackRow>({
@@ -124,22 +128,26 @@ function partsOf({ address, user, part, now }: PageRequest, filter: DeliveryFilt
   ];
 }
 
-function siteRows({ states, paused }: DeliveryOverview, now: number): SiteRow[] {
-  const pauses = new Map(
-    paused.filter(({ pausedUntil }) => pausedUntil > now).map(({ siteKey, pausedUntil }) => [siteKey, pausedUntil]),
-  );
-  return [...Map.groupBy(states, ({ siteKey }) => siteKey)].map(([site_key, ofSite]) => {
-    const pausedUntil = pauses.get(site_key);
-    const count = (state: DeliveryStatus) => ofSite.find((each) => each.state === state)?.postbacks ?? 0;
-    return {
-      site_key,
-      pending: count('pending'),
-      delivering: count('delivering'),
-      delivered: count('delivered'),
-      dead: count('dead'),
-      paused_until: pausedUntil === undefined ? null : momentOfMilliseconds(pausedUntil),
-    };
-  });
+function cards(sites: readonly PostbackSiteRow[]): Html {
+  const sum = (state: DeliveryStatus) => sites.reduce((all, row) => all + row[state], 0);
+  const failing = sites.filter(({ receiver }) => receiver === 'fails').length;
+  return figureCards('All postbacks', [
+    { title: 'Failing receivers', value: failing, show: countValue },
+    { title: 'Dead', value: sum('dead'), show: countValue },
+    { title: 'Waiting', value: sum('pending') + sum('delivering'), show: countValue },
+    { title: 'Delivered', value: sum('delivered'), show: countValue },
+  ]);
+}
+
+/** Whole hours, so that an address stays the same for a while. */
+function sinceChoices(now: number): Preset[] {
+  const hour = 3_600_000;
+  const since = (hours: number) => momentOfMilliseconds((Math.floor(now / hour) - hours) * hour);
+  return [
+    { title: 'last hour', sets: { since: since(1) } },
+    { title: '24 hours', sets: { since: since(24) } },
+    { title: '7 days', sets: { since: since(168) } },
+  ];
 }
 
 function retry(user: PageRequest['user'], { site, since, until }: DeliveryFilter, dead: number): Html {
@@ -167,9 +175,14 @@ function filterOf(address: Address): DeliveryFilter {
   return {
     site: address.get('site'),
     state,
-    since: parameterOf(address, 'since', momentOption),
-    until: parameterOf(address, 'until', momentOption),
+    since: parameterOf(address, 'since', momentOf),
+    until: parameterOf(address, 'until', momentOf),
   };
+}
+
+/** Also without seconds or zone, as a browser's form has it: then it is UTC. */
+function momentOf(text: string, name: string): string {
+  return looseMoment(text) ?? momentOption(text, name);
 }
 
 function commandOf({ site, state, since, until }: DeliveryFilter): string {
