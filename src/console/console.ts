@@ -178,13 +178,18 @@ export async function createConsole({
       log.error({ request_id: request.id, path: request.routeOptions.url, err: error }, 'page failed; answered 500');
     const text = status === 500 ? 'Internal error. The log of the console has the details.' : error.message;
     if (status === 503) reply.header('retry-after', '1');
-    const body = html`<h1>${status}</h1>
-      <p class="error" role="alert">${text}</p>`;
+    const title =
+      status === 400 && request.method !== 'GET'
+        ? 'This form cannot be read'
+        : (errorTitles[status] ?? (status < 500 ? 'This request is refused' : 'This page failed'));
+    const body = html`<h1>${title}</h1>
+      <p class="error" role="alert">${sentence(text)}</p>
+      <p><a href="/">Overview</a> <span class="quiet">HTTP ${status}</span></p>`;
     return reply
       .code(status)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
-      .send(renderDocument(`${status}`, body, request.user));
+      .send(renderDocument(title, body, request.user));
   }
 
   let polling: Promise<void> | undefined;
@@ -250,6 +255,20 @@ function noSnapshot(id: string | undefined): ConsoleError {
   return id === undefined
     ? new ConsoleError(503, 'Nothing is published yet; `offerline run refresh` publishes a first snapshot.')
     : new ConsoleError(410, `Snapshot ${id} is no longer kept; /snapshots lists those that are.`);
+}
+
+const errorTitles: Readonly<Record<number, string>> = {
+  400: 'This address asks for something that cannot be shown',
+  404: 'There is nothing at this address',
+  410: 'This snapshot is gone',
+  413: 'This is too large',
+  429: 'Too many requests',
+  503: 'Not at the moment',
+};
+
+/** The text of an error with a full stop; it may begin with the name of a parameter. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function statusOf(error: Error & { statusCode?: number }): number {

@@ -89,7 +89,7 @@ export function orderOf(
   const [column = '', direction = ''] = sort.split('.');
   const isKnown = columns.some(({ name, sortable }) => sortable === true && name === column);
   if (!isKnown || !['up', 'down'].includes(direction))
-    throw new ConsoleError(400, `this page cannot be sorted by "${sort}"`);
+    throw new ConsoleError(400, `This page cannot be sorted by "${sort}".`);
   return { column, descending: direction === 'down' };
 }
 
