@@ -2,7 +2,10 @@
 -- grain: one row per offer
 -- key: offer_id
 -- nullable: trend, rank
-WITH found AS (
+WITH known AS (
+  SELECT coalesce(min(day), $as_of::DATE) AS since FROM site_daily
+),
+found AS (
   SELECT *
   FROM offers
   WHERE ($status::VARCHAR = '' OR status = $status::VARCHAR)
@@ -41,8 +44,12 @@ SELECT
   coalesce(stats.cvr, 0) AS cvr,
   stats.trend,
   stats.rank,
-  list_transform(coalesce(by_day.sums, list_resize([], 14)), lambda sum: coalesce(sum, 0)) AS conversions_by_day
+  -- A day before the first known day is unknown, not 0: it is left out.
+  list_transform(
+    list_slice(coalesce(by_day.sums, list_resize([], 14)), greatest(1, 14 - ($as_of::DATE - known.since)), 14), lambda sum: coalesce(sum, 0)
+  ) AS conversions_by_day
 FROM found
+CROSS JOIN known
 LEFT JOIN by_day ON by_day.offer_id = found.offer_id
 LEFT JOIN offer_stats_2d AS stats ON stats.offer_id = found.offer_id
 ORDER BY stats.rank NULLS LAST, clicks DESC, found.offer_id

@@ -101,6 +101,11 @@ export function linkTo(pages: LinkedPages, id: number | string, text: Html | num
   return html`<a href="/${pages}/${encodeURIComponent(String(id))}">${text}</a>`;
 }
 
+/** A link to the figures of a snapshot, which are there while it is kept. */
+export function snapshotLink(id: string): Html {
+  return html`<a href="/?snapshot=${encodeURIComponent(id)}">${id}</a>`;
+}
+
 /** Terms with their values, one below the other; a term without a value (false) is left out. */
 export function facts(pairs: readonly (readonly [term: string, value: Html | string | false])[]): Html {
   return html`<dl class="facts">

@@ -532,6 +532,7 @@ export interface ModelRows {
       kind: string;
       id: string;
       what: string;
+      is_exact: boolean;
     };
     landing_file: {
       file_id: number;
@@ -684,6 +685,16 @@ export interface ModelRows {
       earnings: string | null;
       epc: string | null;
       reversed: number | null;
+    };
+    recent_clicks: {
+      click_id: string;
+      clicked_at: string;
+      site_key: string;
+      user_id: string;
+      offer_id: number | null;
+      title: string | null;
+      country: string | null;
+      device: string | null;
     };
     run: {
       run_id: number;

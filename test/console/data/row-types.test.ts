@@ -10,7 +10,7 @@ const parameterSets = ['7', '8', '9'].flatMap((offer_id, index) => {
   const path = ['counts', 'early', 'nameless'][index] ?? '';
   const given = { offer_id, id: offer_id, newest: '100', site_key: 'wall', click_id: path, file: String(index + 1) };
   const range = { from: '2026-11-10', to: '2026-11-21' };
-  const filter = { search: '', source: '', status: '', kind: '', path: '', run: index === 0 ? '' : '1' };
+  const filter = { user: '', site: '', since: '2026-11-10T00:00:00Z', search: '', source: '', status: '', kind: '', path: '', run: index === 0 ? '' : '1' };
   return ['epc', 'offers'].map((name) => ({ ...given, ...range, ...filter, name }));
 });
 /** The small network has no rejected row, no warning and no report of an earlier day. */

@@ -117,6 +117,10 @@ it('a site has its offers and days, and operators may test its postbacks', async
   expect(text).toContain('Send a test postback: preview');
   expect(markup).not.toContain('of-the-publisher');
   expect((await network.asViewer('/sites/wall')).text).not.toContain('Send a test postback');
+  // Its site has no address.
+  const other = await look('/sites/other');
+  expect(other.text).not.toContain('Send a test postback');
+  expect(other.text).toContain('sites.json has no postback address for this site');
 });
 
 it.each([
@@ -159,6 +163,24 @@ it('an id with a slash and quotes is found, and is not in commands that people p
   expect(status).toBe(200);
   expect(text).toContain('Click told/"here"');
   expect(text).toContain(`FROM clicks WHERE click_id = '…'`);
+});
+
+it('recent clicks are of the last hour, or of a user or site yesterday and today', async () => {
+  const ids = async (path: string) => cells((await look(path)).markup, 'clicks').map(([, id]) => id);
+  // The newest click up to the as-of is five hours old.
+  expect((await look('/clicks')).text).toContain(
+    'Clicks of the last hour before the as-of, the newest hundred There is none.',
+  );
+  expect((await ids('/clicks?user=u')).toSorted()).toEqual([
+    'counts',
+    'counts-2',
+    'nameless',
+    'quest',
+    'told/&quot;here&quot;',
+  ]);
+  expect(await ids('/clicks?user=u&site=other')).toEqual(['counts-2']);
+  expect((await look('/clicks?user=nobody')).text).toContain('There is none. Clear filter');
+  expect((await look('/clicks?user=u')).markup).not.toContain('203.0.113.9');
 });
 
 it('the form for a click redirects to it', async () => {

@@ -31,16 +31,30 @@ it('search redirects to a postback, a snapshot and a file, too', async () => {
   expect((await look(`/search?id=${encodeURIComponent(file?.path ?? '')}`)).location).toBe(`/files/${file?.file_id}`);
 });
 
+it.each([
+  ['que', '/offers/8'],
+  ['THE WALL', '/sites/wall'],
+])('search for the text %s redirects to the only thing that has it', async (text, place) => {
+  expect((await look(`/search?id=${encodeURIComponent(text)}`)).location).toBe(place);
+});
+
+it('search finds files by their path, and a user by the clicks of yesterday and today', async () => {
+  const files = await look('/search?id=.ndjson');
+  expect(files.text).toMatch(/file \d+ clicks\/\S+\.ndjson/);
+  // All users of the small network have this id; it is too short for a text.
+  expect((await look('/search?id=u')).location).toBe('/clicks?user=u');
+});
+
 it('search lists things that share an id, and explains itself where nothing has it', async () => {
   const shared = await look('/search?id=1');
   expect(shared.status).toBe(200);
   expect(shared.markup).toContain('href="/runs/1"');
   expect(shared.markup).toContain('href="/files/1"');
   const hostile = await look(`/search?id=${encodeURIComponent('<b>x</b>')}`);
-  expect(hostile.text).toContain('Nothing has the id “<b>x</b>”');
+  expect(hostile.text).toContain('Nothing has the id or the text “<b>x</b>”');
   expect(hostile.markup).not.toContain('<b>x');
-  expect((await look('/search?id=2026-11-20T00:00:00Z')).text).toContain('Nothing has the id');
-  expect((await look('/search')).text).toContain('Enter an id.');
+  expect((await look('/search?id=2026-11-20T00:00:00Z')).text).toContain('Nothing has the id or the text');
+  expect((await look('/search')).text).toContain('Enter a title, a user, a file or an id.');
 });
 
 it('snapshots are listed with their content, unreadable ones with the reason', async () => {
@@ -66,7 +80,7 @@ it('two snapshots differ by a price, an offer, and the figures that follow', asy
   expect(status).toBe(200);
   expect(text).toMatch(/Offers added None\./);
   expect(text).toMatch(/Offers removed .* 9 Gone 1\.00 vanished 1 row/);
-  expect(text).toMatch(/Offers with another price .* offer 2\.50 3\.00 1 row/);
+  expect(text).toMatch(/Offers with another price .* offer 2\.50 3\.00 \+ 0\.5 1 row/);
   const back = await look(`/snapshots/${newer}/diff/${older}`);
   expect(back.text).toMatch(/Offers added .* 9 Gone 1\.00 vanished 1 row/);
   expect((await look(`/snapshots/diff?before=${older}&after=${newer}`)).location).toBe(

@@ -210,7 +210,10 @@ describe('is refused, and leaves nothing behind', () => {
     const half = open();
     half.sending.end(`${opening}a,b\n1,`);
     const answer = await half.answered;
-    expect([answer.statusCode, await text(answer)]).toEqual([400, expect.stringContaining('<h1>This form cannot be read</h1>')]);
+    expect([answer.statusCode, await text(answer)]).toEqual([
+      400,
+      expect.stringContaining('<h1>This form cannot be read</h1>'),
+    ]);
     expect(await uploads()).toEqual([]);
 
     const aborted = open();

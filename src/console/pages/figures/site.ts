@@ -1,3 +1,5 @@
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { readSites } from '../../../kit/sites/sites.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -34,7 +36,8 @@ const offerColumns: readonly Column<OfferRow>[] = [
 
 export const sitePage: Page = {
   path: '/sites/:key',
-  async show({ snapshot, path, address, part, user }) {
+  live: true,
+  async show({ snapshot, path, address, part, user, data }) {
     const site_key = path['key'] ?? '';
     const range = timeRangeOf(address, snapshot.asOf);
     const order = orderOf(address, offerColumns);
@@ -52,8 +55,9 @@ export const sitePage: Page = {
       question: 'What does this site send and earn, with which offers, and does it get its postbacks?',
       parts: [
         factsOf(site),
-        site.name !== null &&
-          actionForm(user, { action: 'test-postback', title: 'Send a test postback', values: { site_key } }),
+        hasPostbackAddress(data, site_key)
+          ? actionForm(user, { action: 'test-postback', title: 'Send a test postback', values: { site_key } })
+          : html`<p class="quiet">sites.json has no postback address for this site, so it gets no postbacks.</p>`,
         offers === undefined
           ? html`<p><a href="${address.with({ by: 'offer' }).href}">Its offers of yesterday and today</a></p>`
           : dataTable<OfferRow>({
@@ -81,6 +85,15 @@ export const sitePage: Page = {
     };
   },
 };
+
+/** Live: operators add an address, and test it at once. The overview reports a broken `sites.json`. */
+function hasPostbackAddress({ sitesFile }: DataDirectory, site: string): boolean {
+  try {
+    return readSites(sitesFile).sites.some(({ site_key, postback }) => site_key === site && postback !== undefined);
+  } catch {
+    return false;
+  }
+}
 
 function factsOf(site: SiteRow): Html {
   const { status, commission, commission_changed_at, reward_rate, rate_limit_per_hour, variant, lag_seconds_p95 } =

@@ -3,7 +3,7 @@ import type { JobLine } from '../../actions/log-lines.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, linkTo, missing, moment, numberText, textOrMissing } from '../../html/values.ts';
+import { facts, linkTo, missing, moment, numberText, snapshotLink } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
 
 type JobRow = Pick<Job, 'id' | 'title' | 'user' | 'startedAt' | 'state' | 'stateText' | 'command'> & {
@@ -93,13 +93,13 @@ function factsOf({ user, startedAt, state, stateText, command, counts, end }: Jo
     ['State', html`${statusBadge(state)}${stateText !== state && html`: ${stateText}`}`],
     ['By', user],
     ['Started', moment(startedAt)],
-    ['Ended', moment(end?.at ?? null)],
-    ['Preview', countsOf(counts)],
-    ['Result', end === null ? missing('not known yet') : countsOf(end.counts)],
-    ['Exit code', textOrMissing(end?.exitCode ?? null, 'not known')],
-    ['Run', typeof end?.runId === 'number' ? linkTo('runs', end.runId) : missing(noRun)],
-    ['Snapshot', textOrMissing(end?.snapshotId ?? null, 'it published none')],
-    ['Error', textOrMissing(end?.error ?? null, 'none')],
+    ['Ended', end !== null && moment(end.at)],
+    ['Preview', Object.keys(counts).length > 0 && countsOf(counts)],
+    ['Result', end !== null && countsOf(end.counts)],
+    ['Exit code', typeof end?.exitCode === 'number' && String(end.exitCode)],
+    ['Run', typeof end?.runId === 'number' && linkTo('runs', end.runId)],
+    ['Snapshot', typeof end?.snapshotId === 'string' && snapshotLink(end.snapshotId)],
+    ['Error', typeof end?.error === 'string' && end.error],
     ['Command', html`<code>${command}</code>`],
   ]);
 }

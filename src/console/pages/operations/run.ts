@@ -4,7 +4,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, missing, moment, secondsBetween } from '../../html/values.ts';
+import { facts, missing, moment, secondsBetween, snapshotLink } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
 import { fileColumns, type FileRow } from './files.ts';
 import { noEnd } from './runs.ts';
@@ -92,12 +92,7 @@ function factsOf({ status, as_of, scheduled_at, started_at, finished_at, snapsho
     ['Started', moment(started_at)],
     ['Ended', moment(finished_at, noEnd)],
     ['Duration', finished_at === null && status !== 'running' ? missing(noEnd) : `${seconds.toFixed(1)} s`],
-    [
-      'Published',
-      snapshot_id === null
-        ? missing('it published nothing')
-        : html`<a href="/?snapshot=${encodeURIComponent(snapshot_id)}">${snapshot_id}</a>`,
-    ],
+    ['Published', snapshot_id === null ? missing('it published nothing') : snapshotLink(snapshot_id)],
   ])}</div>`;
 }
 

@@ -5,7 +5,7 @@ import { actionForm } from '../../html/action-form.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { missing, numberValue, secondsBetween, textOrMissing } from '../../html/values.ts';
+import { missing, numberValue, secondsBetween, snapshotLink, textOrMissing } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
 
 type RunRow = Omit<RecentRun, 'stages'> & { seconds: number | null };
@@ -28,7 +28,11 @@ const columns: readonly Column<RunRow>[] = [
   },
   { name: 'as_of', title: 'As of', kind: 'moment' },
   { name: 'scheduled_at', title: 'Scheduled for', kind: 'moment', whyNone: 'started by hand' },
-  { name: 'snapshot_id', title: 'Published', whyNone: 'it published nothing' },
+  {
+    name: 'snapshot_id',
+    title: 'Published',
+    show: ({ snapshot_id }) => (snapshot_id === null ? missing('it published nothing') : snapshotLink(snapshot_id)),
+  },
   { name: 'error', title: 'Error', show: ({ error }) => textOrMissing(error?.split('\n')[0] ?? null, 'none') },
 ];
 

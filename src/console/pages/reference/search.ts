@@ -1,8 +1,10 @@
 import { snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
-import { clickQueries } from '../../data/click-queries.ts';
+import { counted } from '../../../kit/text/counted.ts';
+import { clickQueries, recentClicks } from '../../data/click-queries.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
+import { startOfYesterday } from '../figures/clicks.ts';
 import type { Page, PageRequest } from '../../page/page.ts';
 
 /** A thing that has the id. */
@@ -30,17 +32,17 @@ export const searchPage: Page = {
     if (only !== undefined && found.length === 1) return { redirect: only.href };
     return {
       title: id === '' ? 'Search' : `Search: ${id}`,
-      question: 'What has this id?',
+      question: 'What has this id, or this text?',
       parts: [
-        filterForm(request.address, [{ name: 'id', title: 'Id' }]),
+        filterForm(request.address, [{ name: 'id', title: 'Title, user, file or id' }]),
         dataTable<FoundRow>({
           name: 'found',
           caption: 'Found',
           columns,
           rows: found,
-          empty: html`${id === '' ? 'Enter an id.' : `Nothing has the id “${id}”.`} The search takes a whole id: of an
-          offer (ours or its source's), site, click, conversion, postback, run or snapshot, or the path of a file. To
-          search titles, use <a href="/offers">offers</a>.`,
+          empty: html`${id === '' ? 'Enter a title, a user, a file or an id.' : `Nothing has the id or the text “${id}”.`} The search takes a whole id: of an
+          offer (ours or its source's), site, click, conversion, postback, run, snapshot, or of a user who clicked
+          yesterday or today; or three letters or more of an offer's title, a site's name or a file's path.`,
         }),
       ],
     };
@@ -53,7 +55,10 @@ const webhookId = /^pb_[0-9a-f]{32}$/;
 async function find(id: string, { snapshot, deliveries, data }: PageRequest): Promise<FoundRow[]> {
   const parameters = { id };
   const things = await snapshot.ask('found_things', { parameters });
-  const found = things.rows.map((thing) => ({ ...thing, href: `/${thing.kind}s/${encodeURIComponent(thing.id)}` }));
+  const hasExact = things.rows.some(({ is_exact }) => is_exact);
+  const found = things.rows
+    .filter(({ is_exact }) => is_exact || !hasExact)
+    .map(({ kind, id: its, what }) => ({ kind, id: its, what, href: `/${kind}s/${encodeURIComponent(its)}` }));
   if ((await snapshotNames(data)).includes(id))
     found.push({ kind: 'snapshot', id, what: 'kept', href: `/offers?snapshot=${encodeURIComponent(id)}` });
   // Events of sixty days are searched last: only where nothing smaller has the id. A conversion that has the id of its
@@ -67,12 +72,17 @@ async function find(id: string, { snapshot, deliveries, data }: PageRequest): Pr
   const [click] = (await ask('click', 'clicks')).rows;
   if (click !== undefined) return [{ kind: 'click', id, what: `on site ${click.site_key}`, href: clickAddress(id) }];
   const conversions = await snapshot.ask('found_conversions', { parameters });
-  return conversions.rows.map(({ click_id, status }) => ({
-    kind: 'conversion',
-    id,
-    what: `${status}, of click ${click_id}`,
-    href: clickAddress(click_id),
-  }));
+  if (conversions.rows.length > 0)
+    return conversions.rows.map(({ click_id, status }) => ({
+      kind: 'conversion',
+      id,
+      what: `${status}, of click ${click_id}`,
+      href: clickAddress(click_id),
+    }));
+  const clicks = await recentClicks(snapshot, data, { since: startOfYesterday(snapshot.asOf), user: id, site: '' });
+  const { length } = clicks.rows;
+  const what = `clicked ${length === 100 ? 'at least 100 times' : counted(length, 'time')} yesterday and today`;
+  return length === 0 ? [] : [{ kind: 'user', id, what, href: `/clicks?user=${encodeURIComponent(id)}` }];
 }
 
 function clickAddress(id: string): string {

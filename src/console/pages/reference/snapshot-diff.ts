@@ -5,8 +5,12 @@ import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept
 import { SerialQueue } from '../../data/serial-queue.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, rowsPerPage, type Column, type TablePart } from '../../html/table.ts';
-import { facts, missing, moment } from '../../html/values.ts';
+import { facts, missing, moment, numberValue } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
+
+interface Change {
+  change: string | null;
+}
 
 interface OfferName {
   offer_id: number;
@@ -20,13 +24,16 @@ const offerColumns: readonly Column<OfferName>[] = [
   { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
   { name: 'title', title: 'Title' },
 ];
-const moneyColumns: readonly Column<Pair<string>>[] = [
+const changeColumn: Column<Change> = { name: 'change', title: 'Change', kind: 'number', show: signed };
+const moneyColumns: readonly Column<Pair<string> & Change>[] = [
   { name: 'before', title: 'Before, USD', kind: 'money' },
   { name: 'after', title: 'After, USD', kind: 'money' },
+  changeColumn,
 ];
-const valueColumns: readonly Column<Pair>[] = [
+const valueColumns: readonly Column<Pair & Change>[] = [
   { name: 'before', title: 'Before', show: ({ before }) => side(before, 'del') },
   { name: 'after', title: 'After', show: ({ after }) => side(after, 'ins') },
+  changeColumn,
 ];
 
 /** The target of the form of `/snapshots`. */
@@ -80,7 +87,7 @@ export const snapshotDiffPage: Page = {
           { name: 'payout', title: 'Payout, USD', kind: 'money' },
           { name: 'after', title: 'Status now' },
         ]),
-        diffTable('repriced', 'Offers with another price', priceRows(diff), [
+        diffTable('repriced', 'Offers with another price', priceRows(diff).map(withChange), [
           ...offerColumns,
           { name: 'price', title: 'Price of' },
           ...moneyColumns,
@@ -95,15 +102,16 @@ export const snapshotDiffPage: Page = {
             { name: 'after', title: 'Version after', kind: 'number' },
           ],
         ),
-        diffTable('commissions', 'Sites with another commission', diff.commissions, [
+        diffTable('commissions', 'Sites with another commission', diff.commissions.map(withChange), [
           { name: 'site_key', title: 'Site' },
           ...valueColumns,
         ]),
-        diffTable('figures', 'Figures that changed, the largest change of earnings first', figureRows(diff), [
-          ...offerColumns,
-          { name: 'figure', title: 'Figure', link: 'figures' },
-          ...valueColumns,
-        ]),
+        diffTable(
+          'figures',
+          'Figures that changed, the largest change of earnings first',
+          figureRows(diff).map(withChange),
+          [...offerColumns, { name: 'figure', title: 'Figure', link: 'figures' }, ...valueColumns],
+        ),
       ],
     };
   },
@@ -133,6 +141,18 @@ function figureRows({ figures }: SnapshotDiff): (OfferName & { figure: string } 
   return figures
     .toSorted((one, other) => change(other) - change(one))
     .flatMap(({ moved, ...offer }) => Object.entries(moved).map(([figure, pair]) => ({ ...offer, figure, ...pair })));
+}
+
+/** A pair with the difference of its numbers, to six places, which figures and prices have at most; else null. */
+function withChange<Row extends Pair>(row: Row): Row & Change {
+  const { before, after } = row;
+  const difference = before === null || after === null || after === '' ? Number.NaN : Number(after) - Number(before);
+  return { ...row, change: Number.isNaN(difference) ? null : String(Number(difference.toFixed(6))) };
+}
+
+function signed({ change }: Change): Html {
+  if (change === null) return missing('not in both snapshots, or no number');
+  return html`<span>${Number(change) > 0 ? '+' : ''}${numberValue(change)}</span>`;
 }
 
 function side(value: string | number | null, tag: 'del' | 'ins'): Html {
