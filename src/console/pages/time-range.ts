@@ -22,7 +22,7 @@ export function timeRangeOf(address: Address, asOf: string, maxDays = 400): Time
   return { from, to };
 }
 
-/** The range as presets, as a form and as a sentence; `asOf` is that of the snapshot, whose day is the last of a preset. */
+/** The range as presets, form and sentence. The day of `asOf`, the snapshot's, is the last of each preset. */
 export function rangeForm(address: Address, { from, to }: TimeRange, asOf: string): Html {
   const shown = address.with({ from, to });
   const end = addDays(dayOf(asOf), 1);

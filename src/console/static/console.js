@@ -45,9 +45,18 @@ addEventListener('pointerover', ({ target }) => {
     time.title = `${at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' })}, your time`;
 });
 
+/** @param {string} text @param {() => void} done */
+async function copy(text, done) {
+  // Browsers have a clipboard over TLS and on loopback only.
+  await navigator.clipboard?.writeText(text);
+  done();
+}
+
 /** A button behind each long id and each command that copies all of it. */
 for (const each of document.querySelectorAll('[data-copy]')) {
   const text = each.textContent;
+  // A short one is all to be seen.
+  if (text.length <= 12) continue;
   const button = document.createElement('button');
   button.className = 'copy';
   button.type = 'button';
@@ -56,8 +65,7 @@ for (const each of document.querySelectorAll('[data-copy]')) {
     button.classList.add('done');
     setTimeout(() => button.classList.remove('done'), 2000);
   };
-  // Browsers have a clipboard over TLS and on loopback only.
-  button.addEventListener('click', () => void navigator.clipboard?.writeText(text).then(done));
+  button.addEventListener('click', () => void copy(text, done));
   (each.closest('a') ?? each).after(button);
 }
 

@@ -171,13 +171,9 @@ it('recent clicks are of the last hour, or of a user or site yesterday and today
   expect((await look('/clicks')).text).toContain(
     'Clicks of the last hour before the as-of, the newest hundred There is none.',
   );
-  expect((await ids('/clicks?user=u')).toSorted()).toEqual([
-    'counts',
-    'counts-2',
-    'nameless',
-    'quest',
-    'told/&quot;here&quot;',
-  ]);
+  expect(new Set(await ids('/clicks?user=u'))).toEqual(
+    new Set(['counts', 'counts-2', 'nameless', 'quest', 'told/&quot;here&quot;']),
+  );
   expect(await ids('/clicks?user=u&site=other')).toEqual(['counts-2']);
   expect((await look('/clicks?user=nobody')).text).toContain('There is none. Clear filter');
   expect((await look('/clicks?user=u')).markup).not.toContain('203.0.113.9');

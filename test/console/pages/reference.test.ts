@@ -1,4 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { smallNetwork } from './small-network.ts';
@@ -122,4 +124,43 @@ it('a table has columns, rows and neighbours, a step only neighbours', async () 
     `SELECT table_name FROM lineage WHERE layer = 'staging' ORDER BY 1 LIMIT 1`,
   );
   expect((await look(`/tables/${step?.table_name}`)).text).toContain(`Step ${step?.table_name}`);
+});
+
+const statics = fileURLToPath(new URL('../../../src/console/static/', import.meta.url));
+
+it('/design shows each part with a name in the style sheet', async () => {
+  const { status, markup, text } = await look('/design');
+  expect(status).toBe(200);
+  for (const part of [
+    'figures',
+    'waits',
+    'state good',
+    'state bad',
+    'presets',
+    'filters',
+    'scrolled rows',
+    'fold',
+    'facts',
+  ])
+    expect(markup, part).toContain(`class="${part}`);
+  for (const part of ['line-chart', 'small-multiples', 'sparkline', 'id', 'error'])
+    expect(markup, part).toMatch(new RegExp(`class="[^"]*\\b${part}\\b`));
+  // Money to two places with the rest on hover, a ratio in per cent, a moment, and a reason in place of a value.
+  expect(markup).toContain('<data value="12345.678900" title="12345.678900">12,345.68</data>');
+  expect(markup).toContain('<data value="0.123456" title="0.123456">12.35 %</data>');
+  expect(text).toContain('2026-11-20 10:00:00');
+  expect(text).toContain('– not yet');
+});
+
+it('the style sheet uses the tokens that it defines, and the script is at most 14 kB', () => {
+  const css = readFileSync(`${statics}console.css`, 'utf8');
+  const defined = new Set([...css.matchAll(/^ {2}(--[\w-]+):/gm)].map(([, name]) => name));
+  const used = new Set([...css.matchAll(/var\((--[\w-]+)\)/g)].map(([, name]) => name));
+  expect(used.size).toBeGreaterThan(15);
+  expect([...used].filter((name) => !defined.has(name))).toEqual([]);
+  expect([...defined].filter((name) => !used.has(name))).toEqual([]);
+  // Colours are tokens: a part with one of its own would be wrong in the other theme.
+  const rules = css.slice(css.indexOf('}'));
+  expect(rules.match(/#[\da-f]{3,8}\b(?![^;{]*\{)/g) ?? []).toEqual([]);
+  expect(readFileSync(`${statics}console.js`).byteLength).toBeLessThanOrEqual(14_000);
 });

@@ -27,8 +27,7 @@ it.each([
   expect([cure?.href, cure?.action?.action]).toEqual([href, action]);
   const [, kind = ''] = /^\/(\w+)/.exec(href) ?? [];
   expect(consolePages.some(({ path }) => path === `/${kind}`)).toBe(true);
-  if (cure?.action !== undefined)
-    expect(() => actions.get(cure.action?.action ?? '')?.parameters.parse(cure.action?.values)).not.toThrow();
+  expect(() => action === undefined || actions.get(action)?.parameters.parse(cure?.action?.values)).not.toThrow();
 });
 
 it('a repair is typed on the machine only', () => {

@@ -1,6 +1,6 @@
 import { sparkline } from '../../charts/sparkline.ts';
 import { lineChart, type TimedValue } from '../../charts/line-chart.ts';
-import type { ConsoleRow } from '../../data/console-snapshot.ts';
+import type { ConsoleRow, ConsoleSnapshot, StatementResult } from '../../data/console-snapshot.ts';
 import { countValue, figureCards, type FigureCard } from '../../html/figure-card.ts';
 import { html, nothing, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
@@ -50,14 +50,35 @@ const moverColumns: readonly Column<MoverRow>[] = [
   { name: 'offer_id', title: 'Id', kind: 'number', link: 'offers' },
 ];
 
+interface Figures {
+  days: StatementResult<DayRow>;
+  hours: StatementResult<HourRow>;
+  movers: StatementResult<MoverRow>;
+}
+
+/** Figures by snapshot: the page is live, they are not, and reversals are counted over all conversions. */
+const known = new WeakMap<ConsoleSnapshot, Promise<Figures>>();
+
+function figuresOf(snapshot: ConsoleSnapshot): Promise<Figures> {
+  const figures = known.get(snapshot) ?? askFigures(snapshot);
+  known.set(snapshot, figures);
+  // The next request asks again.
+  figures.catch(() => known.delete(snapshot));
+  return figures;
+}
+
+async function askFigures(snapshot: ConsoleSnapshot): Promise<Figures> {
+  const days = await snapshot.ask('overview_days');
+  const hours = await snapshot.ask('network_hours');
+  return { days, hours, movers: await snapshot.ask('movers') };
+}
+
 export const overviewPage: Page = {
   path: '/',
   navigation: 'Overview',
   live: true,
   async show({ snapshot, health, user }) {
-    const days = await snapshot.ask('overview_days');
-    const hours = await snapshot.ask('network_hours');
-    const movers = await snapshot.ask('movers');
+    const { days, hours, movers } = await figuresOf(snapshot);
     return {
       title: 'Overview',
       question: 'Is all well, and what changed?',
@@ -104,13 +125,13 @@ function cards(days: readonly DayRow[], hours: readonly HourRow[]): Html {
     title: string,
     column: 'clicks' | 'conversions' | 'earnings' | 'epc' | 'reversed',
     show: FigureCard['show'],
-    line?: Html,
+    hourlyLine?: Html,
   ): FigureCard => ({
     title,
     value: today[column],
     show,
     before: { value: dayBefore?.[column] ?? null, name: 'the day before' },
-    line,
+    line: hourlyLine,
   });
   const hourly = (column: 'clicks' | 'conversions' | 'earnings') =>
     sparkline(

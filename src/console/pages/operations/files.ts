@@ -32,7 +32,6 @@ const totalColumns: readonly Column<TotalRow>[] = [
 export const fileColumns: readonly Column<FileRow>[] = [
   { name: 'file_id', title: 'File', kind: 'number', link: 'files', sortable: true },
   { name: 'path', title: 'Path', sortable: true },
-  { name: 'kind', title: 'Kind', sortable: true },
   { name: 'status', title: 'State', kind: 'status', sortable: true },
   ...countColumns.filter(({ name }) => name !== 'conflicts').map((column) => ({ ...column, sortable: true })),
   { name: 'reason', title: 'Why not loaded', whyNone: 'it was loaded' },
