@@ -22,6 +22,7 @@ export async function coldPages(connection: DuckDBConnection, snapshots: readonl
   const offers = [...hottest, ...(await some('offer_id', 'offers'))].slice(0, perPage);
   const sites = await some('site_key', 'sites');
   const clicks = await some('click_id', 'conversions');
+  const users = (await some('user_id', 'conversions WHERE user_id IS NOT NULL')).slice(0, 4);
   const others = await ids(
     `SELECT click_id AS id FROM clicks WHERE event_key % 1000003 = 7 ORDER BY event_key LIMIT ${perPage / 2}`,
   );
@@ -66,7 +67,10 @@ export async function coldPages(connection: DuckDBConnection, snapshots: readonl
       name: '/sites/:key?by=offer',
       addresses: sites.slice(0, 4).map((key) => `/sites/${key}?by=offer`),
     },
-    { path: '/clicks', addresses: [] },
+    {
+      path: '/clicks',
+      addresses: ['/clicks', ...of('/clicks?user=', users), ...of('/clicks?site=', sites.slice(0, 4))],
+    },
     { path: '/clicks/:id', addresses: of('/clicks/', [...clicks, ...others]) },
     {
       path: '/postbacks',
@@ -97,6 +101,7 @@ export async function coldPages(connection: DuckDBConnection, snapshots: readonl
       path: '/snapshots/:before/diff/:after',
       addresses: snapshots.length < 2 ? [] : [`/snapshots/${snapshots[0]}/diff/${snapshots[1]}`],
     },
+    { path: '/design', addresses: [] },
     { path: '/figures', addresses: [] },
     { path: '/figures/:name', addresses: of('/figures/', figures) },
     { path: '/tables', addresses: [] },
@@ -108,6 +113,7 @@ export async function coldPages(connection: DuckDBConnection, snapshots: readonl
         ...clicks.slice(0, 4),
         ...postbacks.slice(0, 4),
         ...sites.slice(0, 2),
+        'survey',
         'nothing-has-this-id',
         '99999999',
       ]),
