@@ -255,7 +255,11 @@ it('each thing to do is listed once, and marked where status fails for it', asyn
     const pulls = items.filter((item) => item.includes('source away was not pulled'));
     expect(pulls).toHaveLength(1);
     expect(pulls[0]).toMatch(/^<li class="alarm">.*HTTP 503.*<code>offerline sources pull away<\/code>/s);
+    expect(pulls[0]).toContain('href="/sources"');
     expect(items.some((item) => item.startsWith('<li>'))).toBe(true);
+    const held = items.find((item) => item.includes(`offers accept ${heldFile}</code>`));
+    expect(held).toContain(`href="/files/${heldFile}"`);
+    expect(held).toContain('action="/actions/accept-export/preview"');
   } finally {
     await again.close();
     await rm(data.sourcesFile);
