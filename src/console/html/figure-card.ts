@@ -40,7 +40,8 @@ function change(
   const [now, earlier] = [Number(value), Number(before.value)];
   if (now === earlier) return html`<span aria-hidden="true">${arrows.same}</span> as much as ${then}`;
   const direction = now > earlier ? 'up' : 'down';
-  const size = earlier === 0 ? 'from none' : percentText(tenth(Math.abs(now - earlier) / earlier));
+  const ratio = Math.abs(now - earlier) / earlier;
+  const size = earlier === 0 ? 'from none' : ratio < 0.0005 ? '< 0.1 %' : percentText(tenth(ratio));
   return html`<span class="change"><span aria-hidden="true">${arrows[direction]}</span> <span class="spoken">${direction}</span> ${size}</span> ${then}`;
 }
 
