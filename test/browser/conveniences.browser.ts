@@ -27,7 +27,7 @@ it('a time has the reader’s own on hover, an id is copied whole, and a chart s
   const shown = point.locator('.readout');
   const opacity = () => shown.evaluate((element) => getComputedStyle(element).opacity);
   expect(await opacity()).toBe('0');
-  await point.hover();
+  await point.locator('.hit').hover();
   expect(await opacity()).toBe('1');
   expect(await shown.textContent()).toBe('17 Nov: 800 clicks, a week before 700 clicks');
   expect(complaints).toEqual([]);
