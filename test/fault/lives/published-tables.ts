@@ -9,6 +9,7 @@ const aboutRuns = {
   tables: ['runs', 'run_stages', 'postback_attempts'],
   columns: [
     'run_id',
+    'snapshot_id',
     'state',
     'attempts',
     'last_attempt_at',
