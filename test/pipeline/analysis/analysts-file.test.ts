@@ -253,6 +253,7 @@ describe('lineage', () => {
       'landing sites.json',
       'code sql',
       'code sql/metrics',
+      'code manifest.json',
     ]);
     expect(edges.filter(({ input, input_layer }) => !given.has(`${input_layer} ${input}`))).toEqual([]);
   });
