@@ -116,13 +116,13 @@ describe('a declared request', () => {
 });
 
 it.each<[offers: object, error: RegExp]>([
-  [{ form: { a: '1' } }, /goes with "method": "POST"[^]*offers\.form/],
-  [{ method: 'POST', form: { a: '1' }, body: {} }, /and "body": say one of them[^]*offers\.form/],
-  [{ basic: ['user', 'nobody'] }, /names "nobody", which is none of "secrets"[^]*offers\.basic/],
-  [{ basic: ['user'], headers: { authorization: 'x' } }, /the header Authorization: say one of them[^]*offers\.basic/],
-  [{ basic: ['user', 'password', 'key'] }, /more than two names[^]*offers\.basic/],
-  [{ token: { path: '/t', at: 'a', base_url: 'https://{key}.example' } }, /has a macro[^]*offers\.token\.base_url/],
-  [{ token: { path: '/t', at: 'a', basic: ['nobody'] } }, /names "nobody"[^]*offers\.token\.basic/],
+  [{ form: { a: '1' } }, /offers\.form goes with "method": "POST"/],
+  [{ method: 'POST', form: { a: '1' }, body: {} }, /offers\.form and "body": say one of them/],
+  [{ basic: ['user', 'nobody'] }, /offers\.basic names "nobody", which is none of "secrets"/],
+  [{ basic: ['user'], headers: { authorization: 'x' } }, /offers\.basic and the header Authorization: say one of them/],
+  [{ basic: ['user', 'password', 'key'] }, /offers\.basic has more than two names/],
+  [{ token: { path: '/t', at: 'a', base_url: 'https://{key}.example' } }, /offers\.token\.base_url has a macro/],
+  [{ token: { path: '/t', at: 'a', basic: ['nobody'] } }, /offers\.token\.basic names "nobody"/],
 ])('a request with %j is refused before it is sent', async (request, error) => {
   const offers = { fields, ...request };
   const data = await dataWith({ source: 'a', connector: 'http', base_url: 'https://x.example', secrets, offers });
