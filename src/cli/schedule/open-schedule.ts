@@ -1,4 +1,5 @@
 import { programFile } from '../../kit/files/package-files.ts';
+import type { ReportedRole } from '../../pipeline/runs/storage-role.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { exitCode, UsageError } from '../../kit/errors/errors.ts';
@@ -39,7 +40,7 @@ export async function openSchedule(
     context.terminal.logger,
     lock,
     (leased: NodeJS.ProcessEnv) => openOwnSchedule(data, settings, context, metrics, { ...environment, ...leased }),
-    (role) => metrics.watchRole(role),
+    (role: ReportedRole) => metrics.watchRole(role),
   );
 }
 

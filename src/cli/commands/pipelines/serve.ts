@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { ReportedRole } from '../../../pipeline/runs/storage-role.ts';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { findSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
@@ -226,5 +227,5 @@ async function followed(
   if (storage?.follow !== true) return undefined;
   const { followStorage } = await followedStorage.load();
   const opening = { data, effects: realEffects, logger: terminal.logger };
-  return followStorage(storage, opening, (role) => metrics?.watchRole(role));
+  return followStorage(storage, opening, (role: ReportedRole) => metrics?.watchRole(role));
 }
