@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenAt, portOf } from '../kit/http/listening-address.ts';
 import type { Logger } from '../kit/logging/log.ts';
 import { isExampleName } from '../postbacks/http/example-route.ts';
 import { signatureOf, webhookHeaders } from '../postbacks/http/signature.ts';
@@ -90,12 +90,9 @@ export async function startPostbackReceiver(sites: () => readonly Site[], logger
   });
   // The receiver keeps no process alive.
   server.unref();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const address = await listenAt(server, { host: '127.0.0.1', port: 0 });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: portOf(address),
     counts: () => ({ ...counts }),
     creditedTo: (siteKey, userId) => moneyText(credited.get(userKey(siteKey, userId)) ?? 0n),
     async close() {

@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Settings } from '../kit/config/settings.ts';
 import { makePrivateFolder, realEffects, type Effects } from '../kit/files/effects.ts';
 import type { Logger } from '../kit/logging/log.ts';
-import { addressText } from '../kit/http/listening-address.ts';
+import { listenAt } from '../kit/http/listening-address.ts';
 import { wholeAddresses } from '../kit/http/client-address.ts';
 import { SiteRegistry } from '../kit/http/site-registry.ts';
 import { openClickKeys } from '../pipeline/routes/click-keys.ts';
@@ -202,14 +201,7 @@ export async function createTracker({
   return {
     poll,
     tick,
-    async listen({ host, port }) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      server.once('error', reject);
-      server.listen({ host, port }, resolve);
-      await promise;
-      server.off('error', reject);
-      return addressText(server.address() as AddressInfo);
-    },
+    listen: (at) => listenAt(server, at),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       // Clients that wait for an answer now are idle after it.

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { listenAt } from '../../kit/http/listening-address.ts';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { adgemDialect, adgemLegacyDialect } from './adgem.ts';
 import { affiseDialect } from './affise.ts';
@@ -114,10 +115,7 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
   ): Promise<SimulatedNetwork<Offer>> {
     const server = createServer();
     const network = new SimulatedNetwork(server, dialect, key, offers, faults);
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, '127.0.0.1', resolve);
-    });
+    await listenAt(server, { host: '127.0.0.1', port });
     return network;
   }
 

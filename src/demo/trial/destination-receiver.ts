@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
+import { listenAt } from '../../kit/http/listening-address.ts';
 
 /** Request that came to the page that an offer leads to. */
 export interface Arrival {
@@ -21,13 +21,9 @@ export async function followedToReceiver(location: string, headers: Record<strin
     target = asked.url ?? '';
     answer.writeHead(204).end();
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const receiver = await listenAt(server, { host: '127.0.0.1', port: 0 });
   try {
-    const { port } = server.address() as AddressInfo;
-    const answer = await request(`http://127.0.0.1:${port}${pathname}${search}`, { headers });
+    const answer = await request(`${receiver}${pathname}${search}`, { headers });
     await answer.body.dump();
     return { host, target };
   } finally {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from '../logging/log.ts';
-import { addressText } from '../http/listening-address.ts';
+import { listenAt } from '../http/listening-address.ts';
 import { metricsContentType, type Metrics } from './metrics.ts';
 
 /** Answers `/metrics` of a process that listens for nothing else. */
@@ -19,13 +18,7 @@ export function metricsListener(metrics: Metrics, logger: Logger): MetricsListen
     });
   });
   return {
-    async listen({ host, port }) {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ host, port }, resolve);
-      });
-      return addressText(server.address() as AddressInfo);
-    },
+    listen: (at) => listenAt(server, at),
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => void server.close(() => resolve()));

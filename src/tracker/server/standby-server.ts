@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { addressText } from '../../kit/http/listening-address.ts';
+import { listenAt } from '../../kit/http/listening-address.ts';
 import { metricsContentType } from '../../kit/metrics/metrics.ts';
 
 /** A scrape that fails would look like a tracker that is gone. */
@@ -34,11 +33,8 @@ export class StandbyServer {
   });
 
   /** Starts to listen; returns the address. */
-  async listen({ host, port }: { host: string; port: number }): Promise<string> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once('error', reject).listen(port, host, resolve);
-    await promise;
-    return addressText(this.#server.address() as AddressInfo);
+  listen(at: { host: string; port: number }): Promise<string> {
+    return listenAt(this.#server, at);
   }
 
   /** Frees the port. */
