@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { parseIsoMoment, withOffset } from '../../../kit/time/iso-moment.ts';
 import { siteConversions, type SiteConversion } from '../../../pipeline/records/site-conversions.ts';
-import { hourlyRecords } from '../../access/limits.ts';
-import { bySecret, errorsBySecret, operation, passingPage } from '../../endpoints/operation.ts';
-import { cacheControl } from '../../http/caching.ts';
-import { exactJson, exactOrNull } from '../../http/exact-json.ts';
+import { errorsBySecret, operation } from '../../endpoints/operation.ts';
+import { exactOrNull } from '../../http/exact-json.ts';
 import { choice, siteKey, siteSecret, text } from '../../http/parameters.ts';
-import { pageBody } from '../../pages/prepared-page.ts';
-import { variantC } from '../variant.ts';
+import { momentOrNull, ofRecords, recordsPage } from './answer.ts';
 import { conversionRecordsBody, conversionStatuses } from './bodies.ts';
 import { PagedList } from './cursor.ts';
-import { changedSince, daySpan, limitOrDefault, ownerOf, paging, spanOf } from './parameters.ts';
+import { changedSince, daySpan, ownerOf, paging, spanOf } from './parameters.ts';
 
 const operationId = 'listConversions';
 
@@ -19,9 +16,7 @@ export const conversionRecords = operation({
   path: '/c/api/v1/conversions',
   operationId,
   summary: 'The site’s conversions, and which of them have changed',
-  variant: variantC,
-  identify: bySecret,
-  limit: hourlyRecords,
+  ...ofRecords,
   querystring: z.object({
     site_key: siteKey,
     site_secret: siteSecret,
@@ -33,38 +28,33 @@ export const conversionRecords = operation({
     ...paging,
   }),
   body: conversionRecordsBody,
-  cacheControl: cacheControl.page,
   errorKinds: [...errorsBySecret, 'wrong_date', 'wrong_parameter'],
   async respond({ site, parameters, snapshot, feed }) {
-    const { cursor, status, user_id: userId, click_id: clickId, changed_since: since } = parameters;
+    const { status, user_id: userId, click_id: clickId, changed_since: changed } = parameters;
     const filters = {
       ...spanOf(parameters),
       status,
       userId,
       clickId,
-      changedSince: since === undefined ? undefined : parseIsoMoment(since),
+      changedSince: changed === undefined ? undefined : parseIsoMoment(changed),
     };
-    const limit = limitOrDefault(parameters.limit);
-    const list = new PagedList(operationId, site.site_key, filters);
-    const place = list.placeOf(cursor, snapshot.asOf);
-    const asked = { after: place.after, limit: limit + 1 };
-    const found = await siteConversions(snapshot.connections, ownerOf({ site, feed }), filters, asked);
-    const { rows, ...pages } = list.page(found, limit, place, ({ conversion_id }) => conversion_id);
-    const body = exactJson({
-      success: true,
-      version: 'v1',
-      as_of: withOffset(snapshot.asOf),
+    const owner = ownerOf({ site, feed });
+    const { rows, pages, since } = await new PagedList(operationId, site.site_key, filters).page(
+      parameters,
+      snapshot.asOf,
+      (asked) => siteConversions(snapshot.connections, owner, filters, asked),
+      ({ conversion_id }) => conversion_id,
+    );
+    return recordsPage(snapshot, {
       conversions: rows.map(shown),
       ...pages,
-      next_changed_since: withOffset(place.since),
+      next_changed_since: withOffset(since),
     });
-    return passingPage(variantC, snapshot, pageBody(Buffer.from(body)));
   },
 });
 
 function shown({ payout, reward, ...row }: SiteConversion) {
   const { conversion_id, click_id, offer_id, offer_title, event_id, user_id, sub1, sub2, status, reason } = row;
-  const moment = (at: string | null) => (at === null ? null : withOffset(at));
   return {
     conversion_id,
     click_id,
@@ -77,11 +67,11 @@ function shown({ payout, reward, ...row }: SiteConversion) {
     status,
     payout: exactOrNull(payout),
     reward: exactOrNull(reward),
-    clicked_at: moment(row.clicked_at),
-    occurred_at: moment(row.occurred_at),
-    credited_at: moment(row.credited_at),
-    reversed_at: moment(row.reversed_at),
+    clicked_at: momentOrNull(row.clicked_at),
+    occurred_at: momentOrNull(row.occurred_at),
+    credited_at: momentOrNull(row.credited_at),
+    reversed_at: momentOrNull(row.reversed_at),
     reason,
-    changed_at: moment(row.changed_at),
+    changed_at: momentOrNull(row.changed_at),
   };
 }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '../../../kit/http/errors.ts';
 import { parseIsoMoment } from '../../../kit/time/iso-moment.ts';
+import { defaultLimit } from './parameters.ts';
 
 /** Place in a list that is ordered by an id. */
-export interface PagePlace {
+interface PagePlace {
   /** Id of the last row of the page before; empty for the first page. */
   after: string;
   /** As-of of the snapshot that the first page was made of. */
@@ -22,7 +23,7 @@ export class PagedList {
   }
 
   /** The first page without a cursor. Throws `ApiError` for a cursor of another list. */
-  placeOf(cursor: string | undefined, asOf: string): PagePlace {
+  #placeOf(cursor: string | undefined, asOf: string): PagePlace {
     if (cursor === undefined) return { after: '', since: asOf };
     const [digest, after, since] = partsOf(cursor);
     if (digest !== this.#digest || typeof after !== 'string' || typeof since !== 'string' || !isMoment(since))
@@ -33,15 +34,28 @@ export class PagedList {
     return { after, since };
   }
 
-  /** A page of the rows that were found, one more than fit where there are more. */
-  page<Row>(found: readonly Row[], limit: number, { since }: PagePlace, idOf: (row: Row) => string) {
+  /**
+   * Returns the page that a cursor leads to. `find` gives the rows behind an id, one more than fit where there are
+   * more; `asOf` is that of its snapshot. Throws `ApiError` for a cursor of another list.
+   */
+  async page<Row>(
+    { cursor, limit = defaultLimit }: { cursor?: string | undefined; limit?: number | undefined },
+    asOf: string,
+    find: (asked: { after: string; limit: number }) => Promise<readonly Row[]>,
+    idOf: (row: Row) => string,
+  ) {
+    const { after, since } = this.#placeOf(cursor, asOf);
+    const found = await find({ after, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const last = found.length > limit ? rows.at(-1) : undefined;
     const next = last === undefined ? null : JSON.stringify([this.#digest, idOf(last), since]);
     return {
       rows,
-      has_more: next !== null,
-      next_cursor: next === null ? null : Buffer.from(next).toString('base64url'),
+      since,
+      pages: {
+        has_more: next !== null,
+        next_cursor: next === null ? null : Buffer.from(next).toString('base64url'),
+      },
     };
   }
 }

@@ -6,7 +6,9 @@ import { integer, pattern } from '../../http/parameters.ts';
 import type { SiteFeed } from '../../offers/site-feed.ts';
 
 const dayMicroseconds = 86_400_000_000;
-const [defaultLimit, maxLimit] = [500, 2000];
+/** Rows of a page. */
+export const defaultLimit = 500;
+const maxLimit = 2000;
 
 function day(name: string, description: string) {
   return pattern(name, description, isoDayPattern, `${name} must be a day such as 2026-11-20`).optional();
@@ -46,5 +48,3 @@ export const paging = {
     'cursor must be the next_cursor of the page before',
   ).optional(),
 };
-
-export const limitOrDefault = (limit: number | undefined) => limit ?? defaultLimit;

@@ -1,14 +1,10 @@
 import { z } from 'zod';
-import { withOffset } from '../../../kit/time/iso-moment.ts';
 import { decimalOf, decimalText } from '../../../kit/text/decimal-text.ts';
 import { siteStatement, type StatementDay } from '../../../pipeline/records/site-statement.ts';
-import { hourlyRecords } from '../../access/limits.ts';
-import { bySecret, errorsBySecret, operation, passingPage } from '../../endpoints/operation.ts';
-import { cacheControl } from '../../http/caching.ts';
-import { exactJson, ExactNumber } from '../../http/exact-json.ts';
+import { errorsBySecret, operation } from '../../endpoints/operation.ts';
+import { ExactNumber } from '../../http/exact-json.ts';
 import { siteKey, siteSecret } from '../../http/parameters.ts';
-import { pageBody } from '../../pages/prepared-page.ts';
-import { variantC } from '../variant.ts';
+import { ofRecords, recordsPage } from './answer.ts';
 import { statementBody } from './bodies.ts';
 import { daySpan, ownerOf, spanOf } from './parameters.ts';
 
@@ -17,23 +13,16 @@ export const statement = operation({
   path: '/c/api/v1/statement',
   operationId: 'getStatement',
   summary: 'The site’s clicks, conversions, earnings and rewards by UTC day',
-  variant: variantC,
-  identify: bySecret,
-  limit: hourlyRecords,
+  ...ofRecords,
   querystring: z.object({ site_key: siteKey, site_secret: siteSecret, ...daySpan('the statement') }),
   body: statementBody,
-  cacheControl: cacheControl.page,
   errorKinds: [...errorsBySecret, 'wrong_date'],
   async respond({ site, parameters, snapshot, feed }) {
     const days = await siteStatement(snapshot.connections, ownerOf({ site, feed }), spanOf(parameters));
-    const body = exactJson({
-      success: true,
-      version: 'v1',
-      as_of: withOffset(snapshot.asOf),
+    return recordsPage(snapshot, {
       days: days.map(({ day, ...sums }) => ({ day, ...shown(sums) })),
       totals: shown(totalOf(days)),
     });
-    return passingPage(variantC, snapshot, pageBody(Buffer.from(body)));
   },
 });
 
