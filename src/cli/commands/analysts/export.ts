@@ -51,48 +51,28 @@ export function addExportCommand(program: Command, context: CommandContext): voi
     });
 }
 
-/** Writes a file beside its place, which it takes once it is whole. */
+/** Packs a snapshot with all its files. */
 async function exportWhole(snapshot: KeptSnapshot, options: ExportOptions, context: CommandContext): Promise<void> {
+  const { progress } = context.terminal;
   const { snapshot_id, as_of, files } = snapshot.manifest;
-  const { files: effects } = realEffects;
+  const count = Object.keys(files).length;
   const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0);
-  const copy = (to: Writable) => {
-    const { progress } = context.terminal;
+  const pack = (to: Writable) => {
     progress.start('packing megabytes', Math.ceil(bytes / 1e6));
     let written = 0;
     // Held open, it is not retired meanwhile.
     return withSnapshotDatabase(snapshot, async () => {
       try {
-        await pipeline(
-          wholeSnapshot(snapshot, (more) => progress.advance(Math.floor((written += more) / 1e6))),
-          to,
-          { end: to !== process.stdout, signal: stopSignal() },
-        );
+        const archive = wholeSnapshot(snapshot, (more) => progress.advance(Math.floor((written += more) / 1e6)));
+        await pipeline(archive, to, { end: to !== process.stdout, signal: stopSignal() });
       } finally {
         progress.finish();
       }
     });
   };
-  if (options.out === '-') {
-    if (options.json) throw new UsageError('--json and --out - both print to standard output; name a file');
-    if (process.stdout.isTTY) throw new UsageError('a tar is nothing to look at; name a file with --out');
-    return copy(process.stdout);
-  }
+  if (toStandardOutput(options, 'a tar')) return pack(process.stdout);
   const file = resolve(options.out ?? `${snapshot_id}.tar`);
-  const part = `${file}.part`;
-  try {
-    await copy(createWriteStream(part));
-    await effects.syncFile(part, 'export: fsynced');
-    await effects.rename(part, file, 'export: renamed');
-  } catch (error) {
-    if (error instanceof OfferlineError) throw error;
-    throw new OfferlineError(`${snapshot_id} could not be exported: ${(error as Error).message}`, undefined, {
-      cause: error,
-    });
-  } finally {
-    await effects.remove(part, 'export: unfinished file removed');
-  }
-  const count = Object.keys(files).length;
+  await writeInPlace(file, snapshot_id, (part) => pack(createWriteStream(part)));
   printAnswer(
     context,
     options,
@@ -109,46 +89,79 @@ async function exportOne(
 ): Promise<void> {
   if (options.spreadsheet && options.format !== 'csv')
     throw new UsageError('--spreadsheet is about CSV: say --format csv');
-  const toStandardOutput = options.out === '-';
-  if (toStandardOutput && options.json)
-    throw new UsageError('--json and --out - both print to standard output; name a file');
-  if (toStandardOutput && options.format === 'parquet' && process.stdout.isTTY)
-    throw new UsageError('Parquet is nothing to look at; name a file with --out');
-  const file = resolve(options.out ?? `${table}.${options.format}`);
-  // DuckDB cannot write to every kind of standard output, so it writes a file that is passed on.
-  const folder = toStandardOutput ? await mkdtemp(join(tmpdir(), 'offerline-export-')) : undefined;
-  const part = folder === undefined ? `${file}.part` : join(folder, table);
-  const { files } = realEffects;
-  try {
-    const rows = await withSnapshotDatabase(
+  const copy = (to: string) =>
+    withSnapshotDatabase(
       snapshot,
       (connection) =>
         showProgressWhenLong(connection, context.terminal.progress, `exporting ${table}`, () =>
-          exportTable(connection, table, part, options.spreadsheet ? 'spreadsheet' : options.format),
+          exportTable(connection, table, to, options.spreadsheet ? 'spreadsheet' : options.format),
         ),
-      { writable: [part], stop: stopSignal() },
+      { writable: [to], stop: stopSignal() },
     );
-    if (folder !== undefined) {
-      const copy = await open(part);
-      // Read on without a name: nothing is left behind where nobody reads to the end.
-      await files.remove(folder, 'export: file for standard output removed');
-      return await pipeline(copy.createReadStream(), process.stdout, { end: false });
+  if (toStandardOutput(options, options.format === 'parquet' ? 'Parquet' : undefined))
+    return named(table, () => passOn(table, copy));
+  const file = resolve(options.out ?? `${table}.${options.format}`);
+  const rows = await writeInPlace(file, table, copy);
+  const { snapshot_id, as_of } = snapshot.manifest;
+  printAnswer(
+    context,
+    options,
+    { snapshot_id, as_of, table, rows, file },
+    `${file}: ${rows} rows of ${table}, as of ${as_of}`,
+  );
+}
+
+/** Returns whether the copy is printed. Throws `UsageError` where it cannot be. `binary`: what no terminal shows. */
+function toStandardOutput({ out, json }: ExportOptions, binary: string | undefined): boolean {
+  if (out !== '-') return false;
+  if (json) throw new UsageError('--json and --out - both print to standard output; name a file');
+  if (binary !== undefined && process.stdout.isTTY)
+    throw new UsageError(`${binary} is nothing to look at; name a file with --out`);
+  return true;
+}
+
+/** Writes a copy beside its place, which it takes once it is whole. `what` is named in errors. */
+function writeInPlace<Written>(
+  file: string,
+  what: string,
+  write: (part: string) => Promise<Written>,
+): Promise<Written> {
+  const { files } = realEffects;
+  const part = `${file}.part`;
+  return named(what, async () => {
+    try {
+      const written = await write(part);
+      await files.syncFile(part, 'export: fsynced');
+      await files.rename(part, file, 'export: renamed');
+      return written;
+    } finally {
+      await files.remove(part, 'export: unfinished file removed');
     }
-    await files.syncFile(part, 'export: fsynced');
-    await files.rename(part, file, 'export: renamed');
-    const { snapshot_id, as_of } = snapshot.manifest;
-    printAnswer(
-      context,
-      options,
-      { snapshot_id, as_of, table, rows, file },
-      `${file}: ${rows} rows of ${table}, as of ${as_of}`,
-    );
+  });
+}
+
+/** Prints a copy. DuckDB cannot write to every kind of standard output, so it writes a file that is passed on. */
+async function passOn(table: string, write: (file: string) => Promise<unknown>): Promise<void> {
+  const { files } = realEffects;
+  const folder = await mkdtemp(join(tmpdir(), 'offerline-export-'));
+  try {
+    const file = join(folder, table);
+    await write(file);
+    const copy = await open(file);
+    // Read on without a name: nothing is left behind where nobody reads to the end.
+    await files.remove(folder, 'export: file for standard output removed');
+    await pipeline(copy.createReadStream(), process.stdout, { end: false });
+  } finally {
+    await files.remove(folder, 'export: unfinished file removed');
+  }
+}
+
+/** Names in errors of the disk and of DuckDB what could not be exported. */
+async function named<Done>(what: string, work: () => Promise<Done>): Promise<Done> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof OfferlineError) throw error;
-    throw new OfferlineError(`${table} could not be exported: ${(error as Error).message}`, undefined, {
-      cause: error,
-    });
-  } finally {
-    await files.remove(folder ?? part, 'export: unfinished file removed');
+    throw new OfferlineError(`${what} could not be exported: ${(error as Error).message}`, undefined, { cause: error });
   }
 }
