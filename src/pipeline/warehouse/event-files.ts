@@ -62,14 +62,13 @@ export const eventOrder: Record<EventKind, string> = {
 export const eventTime: Record<EventKind, string> = { clicks: 'clicked_at', conversions: 'occurred_at' };
 
 /**
- * SQL relation over event files; typed and empty where there are none, since DuckDB refuses an empty list. `listed`
- * writes the list of paths.
+ * SQL relation over event files; typed and empty where there are none, since DuckDB refuses an empty list. `options`
+ * are the reader's, `listed` writes the list of paths.
  */
 export function eventRelation(
   kind: EventKind,
   paths: readonly string[],
-  options = '',
-  listed: (paths: readonly string[]) => string = quotedPathList,
+  { options = '', listed = quotedPathList }: { options?: string; listed?: (paths: readonly string[]) => string } = {},
 ): string {
   if (paths.length > 0) return `read_parquet(${listed(paths)}, hive_partitioning = false${options})`;
   const columns = Object.entries(eventColumns[kind]).map(([name, type]) => `NULL::${type} AS ${name}`);
@@ -78,7 +77,7 @@ export function eventRelation(
 }
 
 /** Reads the files with each row's place. */
-export const withPlace = ', filename = true, file_row_number = true';
+export const withPlace = { options: ', filename = true, file_row_number = true' };
 
 /**
  * Absolute paths of the committed event files, oldest day first; only those with events in [from, to] where given (RFC

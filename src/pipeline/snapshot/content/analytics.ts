@@ -70,7 +70,7 @@ export async function writeAnalytics(
       const model = readModel('marts', name);
       const query =
         name === 'clicks'
-          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), '', listed)}) ${modelQuery('marts', name)}`
+          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), { listed })}) ${modelQuery('marts', name)}`
           : `SELECT * FROM read_parquet(${listed(parquet(`marts/${name}`))}, hive_partitioning = false)`;
       await connection.run(`CREATE VIEW ${name} AS ${query}`);
       await comment(connection, 'VIEW', model);

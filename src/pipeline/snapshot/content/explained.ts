@@ -35,15 +35,14 @@ export async function writeExplained(
     'figures_explained(an_offer_id, newest := NULL)',
     asOf,
     // The newest files come first: with them DuckDB knows which others it need not read.
-    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed(), '', listed)}), ${tables}`,
+    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed(), { listed })}), ${tables}`,
   );
   const cut = await namesOfCutFiles(connection, asOf);
   const ofWindow = (isCut: boolean) =>
     eventRelation(
       'clicks',
       clicks.filter((path) => cut.has(basename(path)) === isCut),
-      '',
-      listed,
+      { listed },
     );
   const columns = 'offer_id, source, external_id, site_key';
   // Moments of files that as-of does not cut are not read: for a million clicks that would double the time.
