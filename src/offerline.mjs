@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * `offerline` of an installed package: runs the commands with the Node that the package pins, whatever Node the machine
- * has (20 or newer); where npm was told to leave that one out, with the machine's own, if it is new enough.
+ * has (20 or newer); where npm left that one out, with the machine's own, if it is new enough.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

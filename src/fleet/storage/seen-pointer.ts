@@ -5,7 +5,7 @@ import { readNote } from '../../kit/files/note-file.ts';
 import { StorageError } from './object-store.ts';
 import type { Pointer, StoredPointer } from './pointer.ts';
 
-/** Last pointer of a storage that this machine followed, wrote, or was told to accept. */
+/** Last pointer of a storage that this machine followed or wrote, or that the operator accepted for it. */
 type SeenPointer = z.output<typeof seenSchema>;
 const seenSchema = z.object({ url: z.string(), serial: z.int(), swap: z.string(), run_id: z.int() });
 
