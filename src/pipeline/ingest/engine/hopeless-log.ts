@@ -8,7 +8,7 @@ import { parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
 /** A file with so many rows, all rejected, is no log of this kind: a few kilobytes may unpack to twenty million. */
 const maxRejects = 1_000_000;
 /** One of the first rows of nearly every log fits. */
-const firstRows = 10_000;
+const firstRows = 2_000;
 /** A row and its end. */
 const minRowBytes = 2;
 
