@@ -206,6 +206,10 @@ export class DataDirectory {
   get marts() {
     return join(this.warehouse, 'marts');
   }
+  /** The part of the lake's catalog that stays the same from one publish to the next, ready to be copied. */
+  get lakeSchema() {
+    return join(this.warehouse, 'lake');
+  }
   /** The HTTP service's own. */
   get serve() {
     return join(this.root, 'serve');

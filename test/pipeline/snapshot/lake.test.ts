@@ -1,8 +1,10 @@
-import { rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
+import { inMemory, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
@@ -177,6 +179,10 @@ function watched(at: (step: string) => void): Effects {
         look(step);
         await files.remove(path, step);
       },
+      copyFile: async (from, to, step) => {
+        look(step);
+        await files.copyFile(from, to, step);
+      },
       syncFile: async (path, step) => {
         look(step);
         await files.syncFile(path, step);
@@ -195,6 +201,7 @@ it('is in place before current is switched, and before a snapshot goes that it n
   );
   expect(steps).toEqual([
     'lake: leftover removed',
+    'lake: schema copied',
     'lake: written',
     'lake: fsynced',
     'lake: renamed',
@@ -210,7 +217,16 @@ it('broken off at any step, the one before stays as it was', async () => {
   const { data } = pipeline;
   const names = await snapshotNames(data);
   const before = await askCatalog(data, 'FROM ducklake_data_file ORDER BY data_file_id');
-  for (const broken of ['lake: leftover removed', 'lake: written', 'lake: fsynced', 'lake: renamed']) {
+  rmSync(data.lakeSchema, { recursive: true });
+  for (const broken of [
+    'lake: leftover removed',
+    'lake: schema written',
+    'lake: schema renamed',
+    'lake: schema copied',
+    'lake: written',
+    'lake: fsynced',
+    'lake: renamed',
+  ]) {
     const effects = watched((step) => {
       if (step === broken) throw Object.assign(new Error('made to fail'), { code: 'EIO' });
     });
@@ -221,6 +237,41 @@ it('broken off at any step, the one before stays as it was', async () => {
   expect(await askCatalog(data, 'SELECT snapshot_id FROM ducklake_snapshot')).toHaveLength(2);
   await writeLake(data, [], realEffects);
   expect((await readdir(data.published)).filter((name) => name.startsWith('offerline'))).toEqual([]);
+});
+
+/** All rows of all tables of the catalog, and how the tables are made. */
+function wholeCatalog(): Promise<unknown> {
+  return withDuckDB(inMemory, {}, async (connection) => {
+    await connection.run(`ATTACH '${pipeline.data.lakeFile}' AS lake (READ_ONLY); USE lake`);
+    const catalog: unknown[] = [];
+    for (const table of await queryRows<{ table_name: string }>(
+      connection,
+      'SELECT table_name, sql FROM duckdb_tables() ORDER BY table_name',
+    ))
+      catalog.push({ ...table, rows: await queryRows(connection, `FROM ${table.table_name} ORDER BY ALL`) });
+    return catalog;
+  });
+}
+
+it('after many publishes it is what one is that is built from nothing', async () => {
+  const { data } = pipeline;
+  for (let round = 0; round < 3; round++) await next();
+  const [schema, ...others] = await readdir(data.lakeSchema);
+  expect(others).toEqual([]);
+  const grown = await wholeCatalog();
+  rmSync(data.lakeSchema, { recursive: true });
+  await writeLake(data, await snapshotNames(data), realEffects);
+  expect(await wholeCatalog()).toEqual(grown);
+  expect(await readdir(data.lakeSchema)).toEqual([schema]);
+
+  // What another version has left, or a disk has damaged, is replaced.
+  renameSync(join(data.lakeSchema, schema ?? ''), join(data.lakeSchema, 'of-another-version.duckdb'));
+  await writeLake(data, await snapshotNames(data), realEffects);
+  expect(await readdir(data.lakeSchema)).toEqual([schema]);
+  truncateSync(join(data.lakeSchema, schema ?? ''), 50_000);
+  await expect(writeLake(data, await snapshotNames(data), realEffects)).rejects.toThrow();
+  await writeLake(data, await snapshotNames(data), realEffects);
+  expect(await wholeCatalog()).toEqual(grown);
 });
 
 it('leaves out a snapshot with a file that is gone or shorter', async () => {

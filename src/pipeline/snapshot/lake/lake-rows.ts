@@ -14,26 +14,48 @@ export type LakeRow = readonly (string | number | boolean | null)[];
 
 const macroNames = ['figures_explained', 'figures_by_site', 'postbacks_by_site'] as const;
 
+/** Rows of tables of the catalog, by the tables' names. */
+export type LakeRows = Record<string, LakeRow[]>;
+
+/** Snapshot from which on what all snapshots have is there: one before any of a run. */
+const always = 0;
+
+/** Returns the rows that are alike in every catalog: tables and columns, the view `clicks`, and comments. */
+export function schemaRows(): LakeRows {
+  const tables = lakeSchema();
+  const view = viewId(tables);
+  return {
+    schema: [[0, uuidOf('main'), always, null, 'main', '', true]],
+    schema_versions: tables.map(({ id }) => [always, always, id]),
+    table: tables.map(({ id, name }) => [id, uuidOf(name), always, null, 0, name, '', true]),
+    view: [[view, uuidOf('clicks'), always, null, 0, 'clicks', 'duckdb', clicksQuery(), '']],
+    tag: [
+      ...tables.map(({ id, comment }) => [id, always, null, 'comment', comment]),
+      [view, always, null, 'comment', commentOf(readModel('marts', 'clicks'))],
+    ],
+    ...columnRows(tables),
+  };
+}
+
 /**
- * Returns the rows of the catalog's tables, by their names. Paths of files are relative to `place`, the folder of the
+ * Returns the rows of snapshots, their files and macros. Paths of files are relative to `place`, the folder of the
  * snapshots with a separator at its end. Statistics of columns are left out: readers take those of the files.
  */
-export function lakeRows(place: string, snapshots: readonly Manifest[]): Record<string, LakeRow[]> {
+export function snapshotRows(place: string, snapshots: readonly Manifest[]): LakeRows {
   const tables = lakeSchema();
   const files = lakeFiles(snapshots);
-  const begin = snapshots[0]?.run_id ?? 0;
-  const view = tables.length + 1;
+  const firstMacro = viewId(tables) + 1;
   // A macro names its as-of, so that each snapshot has its own.
   const macros = snapshots.flatMap(({ run_id, as_of }, index) =>
     macroNames.map((name, offset) => ({
-      id: view + 1 + index * macroNames.length + offset,
+      id: firstMacro + index * macroNames.length + offset,
       name,
       query: macroQuery(name, as_of),
       begin: run_id,
       end: snapshots[index + 1]?.run_id ?? null,
     })),
   );
-  const nextId = view + 1 + macros.length;
+  const nextId = firstMacro + macros.length;
   return {
     metadata: [
       ['version', lakeVersion, null, null],
@@ -44,19 +66,11 @@ export function lakeRows(place: string, snapshots: readonly Manifest[]): Record<
     snapshot: snapshots.map(({ run_id, as_of }) => [run_id, as_of, run_id, nextId, files.length]),
     snapshot_changes: snapshots.map(({ run_id, snapshot_id }) => [
       run_id,
-      changesOf(run_id, run_id === begin, tables, files),
+      changesOf(run_id, tables, files),
       'offerline',
       snapshot_id,
       null,
     ]),
-    schema: [[0, uuidOf('main'), begin, null, 'main', '', true]],
-    schema_versions: tables.map(({ id }) => [begin, begin, id]),
-    table: tables.map(({ id, name }) => [id, uuidOf(name), begin, null, 0, name, '', true]),
-    view: [[view, uuidOf('clicks'), begin, null, 0, 'clicks', 'duckdb', clicksQuery(), '']],
-    tag: [
-      ...tables.map(({ id, comment }) => [id, begin, null, 'comment', comment]),
-      [view, begin, null, 'comment', commentOf(readModel('marts', 'clicks'))],
-    ],
     macro: macros.map((macro) => [0, macro.id, macro.name, macro.begin, macro.end]),
     macro_impl: macros.map(({ id, query }) => [id, 0, 'duckdb', query, 'table']),
     macro_parameters: macros
@@ -66,21 +80,25 @@ export function lakeRows(place: string, snapshots: readonly Manifest[]): Record<
         // DuckLake has no default that is NULL; so many rows are all of them.
         [id, 0, 1, 'newest', 'unknown', String(2n ** 63n - 1n), 'int64'],
       ]),
-    ...columnRows(tables, begin),
     ...fileRows(tables, files),
   };
 }
 
-function columnRows(tables: readonly LakeTable[], begin: number): Record<string, LakeRow[]> {
+/** Tables have the ids from 1 on, then comes the view `clicks`. */
+function viewId(tables: readonly LakeTable[]): number {
+  return tables.length + 1;
+}
+
+function columnRows(tables: readonly LakeTable[]): LakeRows {
   const columns = tables.flatMap(({ id: table, columns: own }) => own.map((column) => ({ table, ...column })));
   return {
     column: columns.map(({ table, id, name, type, parent }) => {
       const defaultType = type === 'list' ? '' : 'literal';
-      return [id, begin, null, table, id, name, type, null, 'NULL', true, parent, defaultType, 'duckdb'];
+      return [id, always, null, table, id, name, type, null, 'NULL', true, parent, defaultType, 'duckdb'];
     }),
     column_tag: columns
       .filter(({ comment }) => comment !== null)
-      .map(({ table, id, comment }) => [table, id, begin, null, 'comment', comment]),
+      .map(({ table, id, comment }) => [table, id, always, null, 'comment', comment]),
     // Files have no ids of columns, so that readers find these by name; the elements of a list are called list there.
     column_mapping: tables.map(({ id }) => [id, id, 'map_by_name']),
     name_mapping: columns.map(({ table, id, name, parent }) => [
@@ -94,7 +112,7 @@ function columnRows(tables: readonly LakeTable[], begin: number): Record<string,
   };
 }
 
-function fileRows(tables: readonly LakeTable[], files: readonly LakeFile[]): Record<string, LakeRow[]> {
+function fileRows(tables: readonly LakeTable[], files: readonly LakeFile[]): LakeRows {
   const sums = new Map(tables.map(({ id, name }) => [name, { id, rows: 0, nextRow: 0, bytes: 0 }]));
   const dataFiles: LakeRow[] = [];
   for (const [index, { table, path, rows, bytes, begin, end }] of files.entries()) {
@@ -137,12 +155,10 @@ function uuidOf(name: string): string {
 }
 
 /** Returns what a snapshot changes, as the specification writes it. */
-function changesOf(id: number, isFirst: boolean, tables: readonly LakeTable[], files: readonly LakeFile[]): string {
+function changesOf(id: number, tables: readonly LakeTable[], files: readonly LakeFile[]): string {
   const idOf = new Map(tables.map((table) => [table.name, table.id]));
   const tablesOf = (some: readonly LakeFile[]) => new Set(some.map(({ table }) => idOf.get(table)));
   return [
-    ...(isFirst ? ['created_schema:"main"', ...tables.map(({ name }) => `created_table:"main"."${name}"`)] : []),
-    ...(isFirst ? ['created_view:"main"."clicks"'] : []),
     ...[...tablesOf(files.filter(({ begin }) => begin === id))].map((table) => `inserted_into_table:${table}`),
     ...[...tablesOf(files.filter(({ end }) => end === id))].map((table) => `deleted_from_table:${table}`),
   ].join(',');
