@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Settings } from '../kit/config/settings.ts';
 import { addressText } from '../kit/http/listening-address.ts';
+import { metricsContentType } from '../kit/metrics/metrics.ts';
 import { addAccess, clientErrorHandler, frameworkErrors, requireRole } from './access/access.ts';
 import { readTls } from './access/safe-listener.ts';
 import { UserRegistry } from './access/user-registry.ts';
@@ -17,6 +18,7 @@ import { Address } from './html/address.ts';
 import { html, type Html } from './html/html.ts';
 import { FileInspections } from './inspections/inspections.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
+import { ConsoleMetrics } from './live/console-metrics.ts';
 import { HealthMonitor } from './live/health.ts';
 import { document } from './page/document.ts';
 import { ConsoleError, type FormPage, type Page, type PageRequest } from './page/page.ts';
@@ -99,6 +101,7 @@ export async function createConsole({
   const users = new UserRegistry(data.consoleUsersFile, log);
   const renderer = new PageRenderer();
   const jobs = await ActionJobs.open({ data, logger: log, launcher, now });
+  const metrics = new ConsoleMetrics({ asOf: () => snapshots.current?.asOf, runningJobs: () => jobs.running, now });
   const inspections = await FileInspections.open(data, launcher);
   let version = '';
 
@@ -118,11 +121,21 @@ export async function createConsole({
     renderDocument(title, body, user, path, snapshots.current);
   const access = await addAccess(server, { settings, users, linkFile: data.consoleLinkFile, renderPage, now });
   version = serveStaticFiles(server);
+  server.addHook('onResponse', (request, reply, done) => {
+    metrics.add(request, reply);
+    done();
+  });
 
   server.get('/live', requireRole('viewer'), (_request, reply) =>
     reply
       .header('cache-control', 'no-store')
       .send({ snapshot: snapshots.current?.id ?? null, health: health.latest.word }),
+  );
+  server.get('/metrics', requireRole('machine'), async (_request, reply) =>
+    reply
+      .type(metricsContentType)
+      .header('cache-control', 'no-store')
+      .send(await metrics.metrics.text()),
   );
   addActionRoutes(server, jobs, (request, { title, body }) =>
     renderDocument(title, body, request.user, '/actions', snapshots.current),

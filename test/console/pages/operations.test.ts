@@ -284,6 +284,21 @@ it('the preview of each action shows its plan', async () => {
   await jobs.stop();
 });
 
+it('metrics are for programs of this machine, and for viewers', async () => {
+  const asked = async (headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${opened.address}/metrics`, { headers });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const byProgram = await asked();
+  expect(byProgram.text).toMatch(/^offerline_console_requests_total\{path="\/runs",status="200"\} \d+$/m);
+  expect(byProgram.text).toMatch(/^offerline_console_snapshot_age_seconds \d/m);
+  expect(byProgram.text).toContain('offerline_console_jobs_running 0');
+  const throughProxy = { 'x-forwarded-for': '203.0.113.9' };
+  expect((await asked(throughProxy)).status).toBe(401);
+  const cookie = await opened.signIn('viewer', 'watcher');
+  expect((await asked({ ...throughProxy, cookie })).status).toBe(200);
+});
+
 it('a viewer sees everything and no form of an action', async () => {
   const showViewer = await opened.as('viewer');
   for (const path of ['/runs', '/days', '/postbacks?state=dead', `/files/${heldFile}`, '/sources', '/actions']) {
