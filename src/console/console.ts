@@ -21,13 +21,14 @@ import { LiveDeliveries } from './live/deliveries.ts';
 import { ConsoleMetrics } from './live/console-metrics.ts';
 import { HealthMonitor } from './live/health.ts';
 import { document } from './page/document.ts';
-import { ConsoleError, type FormPage, type Page, type PageRequest } from './page/page.ts';
+import { ConsoleError, type BarePage, type BareRequest, type Page, type PageRequest } from './page/page.ts';
 import { PageRenderer } from './page/render-page.ts';
 import { sendTagged } from './page/send-tagged.ts';
 import { consolePages, navigation } from './pages.ts';
 import { offersPage } from './pages/figures/offers.ts';
-import { overviewPage } from './pages/figures/overview.ts';
+import { firstPage, overviewPage } from './pages/figures/overview.ts';
 import { sitesPage } from './pages/figures/sites.ts';
+import { waitingHere } from './pages/figures/waits.ts';
 import { addActionRoutes } from './pages/operations/action-routes.ts';
 import { postbacksPage } from './pages/operations/postbacks.ts';
 import { tryFilePage } from './pages/operations/try-file.ts';
@@ -108,16 +109,20 @@ export async function createConsole({
   const renderDocument = (
     title: string,
     body: Html,
-    user?: FastifyRequest['user'],
+    user: FastifyRequest['user'] = null,
     path = '',
     snapshot?: ConsoleSnapshot,
   ) => {
     const shown = snapshot && { id: snapshot.id, asOf: snapshot.asOf, isCurrent: snapshot === snapshots.current };
-    const frame = user ? { navigation, path, health: health.latest, now: now(), user, snapshot: shown } : undefined;
+    if (user === null) return document(title, body, version);
+    const summary = health.latest;
+    // The overview lists all that waits by itself.
+    const waiting = path !== '/' && waitingHere(summary.status?.to_do ?? [], path, user);
+    const frame = { navigation, path, health: summary, waiting, now: now(), user, snapshot: shown };
     return document(title, body, version, frame);
   };
   const renderPage = (title: string, body: Html) => renderDocument(title, body);
-  const renderForm = ({ title, path }: FormPage, { user }: FastifyRequest, body: Html) =>
+  const renderBare = ({ title, path }: BarePage, { user }: FastifyRequest, body: Html) =>
     renderDocument(title, body, user, path, snapshots.current);
   const access = await addAccess(server, { settings, users, linkFile: data.consoleLinkFile, renderPage, now });
   version = serveStaticFiles(server);
@@ -143,7 +148,7 @@ export async function createConsole({
   for (const page of consolePages)
     server.get(page.path, async (request, reply) =>
       'body' in page
-        ? sendHtml(reply, 200, renderForm(page, request, page.body(request.user ?? nobody)))
+        ? sendHtml(reply, 200, renderBare(page, request, page.body(bareRequest(request.user ?? nobody))))
         : sendPage(page, request, reply),
     );
   server.setNotFoundHandler((request, reply) => {
@@ -151,7 +156,7 @@ export async function createConsole({
   });
   server.setErrorHandler((error, request, reply) => sendError(request, reply, error as Error));
   // A scope of its own takes over the handler of errors that is there.
-  await server.register(tryFileRoute(inspections, (request, body) => renderForm(tryFilePage, request, body)));
+  await server.register(tryFileRoute(inspections, (request, body) => renderBare(tryFilePage, request, body)));
 
   async function sendPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     // No name has a NUL, and neither files nor processes take one.
@@ -159,6 +164,12 @@ export async function createConsole({
     const address = Address.of(request.url);
     const snapshotId = address.get('snapshot');
     return snapshots.use(snapshotId, async (snapshot) => {
+      if (snapshot === undefined && page === overviewPage && snapshotId === undefined)
+        return sendHtml(
+          reply,
+          200,
+          renderBare(firstPage, request, firstPage.body(bareRequest(request.user ?? nobody))),
+        );
       if (snapshot === undefined) throw noSnapshot(snapshotId);
       const rendered = await renderer.render(
         page,
@@ -176,13 +187,16 @@ export async function createConsole({
     });
   }
 
+  function bareRequest(user: ConsoleUser): BareRequest {
+    return { user, health: health.latest, data, settings, now: now() };
+  }
   function pageRequest(
     snapshot: ConsoleSnapshot,
     address: Address,
     user: ConsoleUser,
     path: PageRequest['path'] = {},
   ): Omit<PageRequest, 'part'> {
-    return { snapshot, path, address, user, health: health.latest, deliveries, data, settings, jobs, now: now() };
+    return { ...bareRequest(user), snapshot, path, address, deliveries, jobs };
   }
 
   function sendError(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {
@@ -202,7 +216,7 @@ export async function createConsole({
       .code(status)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
-      .send(renderDocument(title, body, request.user));
+      .send(renderDocument(title, body, request.user, Address.of(request.url).path));
   }
 
   let polling: Promise<void> | undefined;
