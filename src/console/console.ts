@@ -170,7 +170,7 @@ export async function createConsole({
           200,
           renderBare(firstPage, request, firstPage.body(bareRequest(request.user ?? nobody))),
         );
-      if (snapshot === undefined) throw noSnapshot(snapshotId);
+      if (snapshot === undefined) throw noSnapshot(address, await snapshots.keptAfter(snapshotId));
       const rendered = await renderer.render(
         page,
         pageRequest(snapshot, address, request.user ?? nobody, request.params as PageRequest['path']),
@@ -211,6 +211,7 @@ export async function createConsole({
         : (errorTitles[status] ?? (status < 500 ? 'This request is refused' : 'This page failed'));
     const body = html`<h1>${title}</h1>
       <p class="error" role="alert">${sentence(text)}</p>
+      ${error instanceof ConsoleError && error.instead !== undefined && html`<p><a href="${error.instead.href}">${error.instead.text}</a></p>`}
       <p><a href="/">Overview</a> <span class="quiet">HTTP ${status}</span></p>`;
     return reply
       .code(status)
@@ -278,10 +279,16 @@ async function closeServer(server: FastifyInstance): Promise<void> {
   }
 }
 
-function noSnapshot(id: string | undefined): ConsoleError {
-  return id === undefined
-    ? new ConsoleError(503, 'Nothing is published yet; `offerline run refresh` publishes a first snapshot.')
-    : new ConsoleError(410, `Snapshot ${id} is no longer kept; /snapshots lists those that are.`);
+/** `kept`: the snapshot that shows nearly the same as the one that the address names. */
+function noSnapshot(address: Address, kept: string | undefined): ConsoleError {
+  const id = address.get('snapshot');
+  if (id === undefined)
+    return new ConsoleError(503, 'Nothing is published yet; `offerline run refresh` publishes a first snapshot.');
+  const instead =
+    kept === undefined
+      ? undefined
+      : { href: address.with({ snapshot: kept }).href, text: `This page of snapshot ${kept}` };
+  return new ConsoleError(410, `Snapshot ${id} is no longer kept; /snapshots lists those that are.`, instead);
 }
 
 const errorTitles: Readonly<Record<number, string>> = {

@@ -13,10 +13,13 @@ import type { HealthSummary } from '../live/health.ts';
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
   readonly status: number;
+  /** An address that shows nearly the same. */
+  readonly instead: { href: string; text: string } | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, instead?: ConsoleError['instead']) {
     super(message);
     this.status = status;
+    this.instead = instead;
   }
 }
 
