@@ -16,5 +16,5 @@ SELECT
     CASE WHEN new_offers THEN 'offers that came later' END
   ) AS causes
 FROM report_days
-WHERE report_date >= $from::DATE AND report_date < $to::DATE
+WHERE report_date >= $from::DATE AND report_date <= $to::DATE
 ORDER BY report_date DESC

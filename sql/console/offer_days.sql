@@ -4,7 +4,7 @@
 -- nullable: none
 WITH days AS (
   SELECT unnest(generate_series(
-    greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE)), least($to::DATE - 1, $as_of::DATE), INTERVAL 1 DAY
+    greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE + 1)), least($to::DATE, $as_of::DATE), INTERVAL 1 DAY
   ))::DATE AS day
 )
 SELECT

@@ -4,11 +4,11 @@
 -- nullable: name, status, variant, commission, clicks, conversions, gross_earnings, earnings_after_commission, last_day, lag_seconds_p95
 WITH days AS (
   SELECT unnest(generate_series(
-    greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE)), least($to::DATE - 1, $as_of::DATE), INTERVAL 1 DAY
+    greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE + 1)), least($to::DATE, $as_of::DATE), INTERVAL 1 DAY
   ))::DATE AS day
 ),
 ranged AS (
-  SELECT * FROM site_daily WHERE day >= $from::DATE AND day < $to::DATE
+  SELECT * FROM site_daily WHERE day >= $from::DATE AND day <= $to::DATE
 ),
 known AS (
   SELECT site_key FROM sites UNION SELECT site_key FROM ranged

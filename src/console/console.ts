@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Settings } from '../kit/config/settings.ts';
 import { addressText } from '../kit/http/listening-address.ts';
+import { metricsContentType } from '../kit/metrics/metrics.ts';
 import { addAccess, clientErrorHandler, frameworkErrors, requireRole } from './access/access.ts';
 import { readTls } from './access/safe-listener.ts';
 import { UserRegistry } from './access/user-registry.ts';
@@ -17,15 +18,17 @@ import { Address } from './html/address.ts';
 import { html, type Html } from './html/html.ts';
 import { FileInspections } from './inspections/inspections.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
+import { ConsoleMetrics } from './live/console-metrics.ts';
 import { HealthMonitor } from './live/health.ts';
 import { document } from './page/document.ts';
-import { ConsoleError, type FormPage, type Page, type PageRequest } from './page/page.ts';
+import { ConsoleError, type BarePage, type BareRequest, type Page, type PageRequest } from './page/page.ts';
 import { PageRenderer } from './page/render-page.ts';
 import { sendTagged } from './page/send-tagged.ts';
 import { consolePages, navigation } from './pages.ts';
 import { offersPage } from './pages/figures/offers.ts';
-import { overviewPage } from './pages/figures/overview.ts';
+import { firstPage, overviewPage } from './pages/figures/overview.ts';
 import { sitesPage } from './pages/figures/sites.ts';
+import { waitingHere } from './pages/figures/waits.ts';
 import { addActionRoutes } from './pages/operations/action-routes.ts';
 import { postbacksPage } from './pages/operations/postbacks.ts';
 import { tryFilePage } from './pages/operations/try-file.ts';
@@ -99,30 +102,45 @@ export async function createConsole({
   const users = new UserRegistry(data.consoleUsersFile, log);
   const renderer = new PageRenderer();
   const jobs = await ActionJobs.open({ data, logger: log, launcher, now });
+  const metrics = new ConsoleMetrics({ asOf: () => snapshots.current?.asOf, runningJobs: () => jobs.running, now });
   const inspections = await FileInspections.open(data, launcher);
   let version = '';
 
   const renderDocument = (
     title: string,
     body: Html,
-    user?: FastifyRequest['user'],
+    user: FastifyRequest['user'] = null,
     path = '',
     snapshot?: ConsoleSnapshot,
   ) => {
     const shown = snapshot && { id: snapshot.id, asOf: snapshot.asOf, isCurrent: snapshot === snapshots.current };
-    const frame = user ? { navigation, path, health: health.latest, now: now(), user, snapshot: shown } : undefined;
+    if (user === null) return document(title, body, version);
+    const summary = health.latest;
+    // The overview lists all that waits by itself.
+    const waiting = path !== '/' && waitingHere(summary.status?.to_do ?? [], path, user);
+    const frame = { navigation, path, health: summary, waiting, now: now(), user, snapshot: shown };
     return document(title, body, version, frame);
   };
   const renderPage = (title: string, body: Html) => renderDocument(title, body);
-  const renderForm = ({ title, path }: FormPage, { user }: FastifyRequest, body: Html) =>
+  const renderBare = ({ title, path }: BarePage, { user }: FastifyRequest, body: Html) =>
     renderDocument(title, body, user, path, snapshots.current);
   const access = await addAccess(server, { settings, users, linkFile: data.consoleLinkFile, renderPage, now });
   version = serveStaticFiles(server);
+  server.addHook('onResponse', (request, reply, done) => {
+    metrics.add(request, reply);
+    done();
+  });
 
   server.get('/live', requireRole('viewer'), (_request, reply) =>
     reply
       .header('cache-control', 'no-store')
       .send({ snapshot: snapshots.current?.id ?? null, health: health.latest.word }),
+  );
+  server.get('/metrics', requireRole('machine'), async (_request, reply) =>
+    reply
+      .type(metricsContentType)
+      .header('cache-control', 'no-store')
+      .send(await metrics.metrics.text()),
   );
   addActionRoutes(server, jobs, (request, { title, body }) =>
     renderDocument(title, body, request.user, '/actions', snapshots.current),
@@ -130,7 +148,7 @@ export async function createConsole({
   for (const page of consolePages)
     server.get(page.path, async (request, reply) =>
       'body' in page
-        ? sendHtml(reply, 200, renderForm(page, request, page.body(request.user ?? nobody)))
+        ? sendHtml(reply, 200, renderBare(page, request, page.body(bareRequest(request.user ?? nobody))))
         : sendPage(page, request, reply),
     );
   server.setNotFoundHandler((request, reply) => {
@@ -138,7 +156,7 @@ export async function createConsole({
   });
   server.setErrorHandler((error, request, reply) => sendError(request, reply, error as Error));
   // A scope of its own takes over the handler of errors that is there.
-  await server.register(tryFileRoute(inspections, (request, body) => renderForm(tryFilePage, request, body)));
+  await server.register(tryFileRoute(inspections, (request, body) => renderBare(tryFilePage, request, body)));
 
   async function sendPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     // No name has a NUL, and neither files nor processes take one.
@@ -146,7 +164,13 @@ export async function createConsole({
     const address = Address.of(request.url);
     const snapshotId = address.get('snapshot');
     return snapshots.use(snapshotId, async (snapshot) => {
-      if (snapshot === undefined) throw noSnapshot(snapshotId);
+      if (snapshot === undefined && page === overviewPage && snapshotId === undefined)
+        return sendHtml(
+          reply,
+          200,
+          renderBare(firstPage, request, firstPage.body(bareRequest(request.user ?? nobody))),
+        );
+      if (snapshot === undefined) throw noSnapshot(address, await snapshots.keptAfter(snapshotId));
       const rendered = await renderer.render(
         page,
         pageRequest(snapshot, address, request.user ?? nobody, request.params as PageRequest['path']),
@@ -163,13 +187,16 @@ export async function createConsole({
     });
   }
 
+  function bareRequest(user: ConsoleUser): BareRequest {
+    return { user, health: health.latest, data, settings, now: now() };
+  }
   function pageRequest(
     snapshot: ConsoleSnapshot,
     address: Address,
     user: ConsoleUser,
     path: PageRequest['path'] = {},
   ): Omit<PageRequest, 'part'> {
-    return { snapshot, path, address, user, health: health.latest, deliveries, data, settings, jobs, now: now() };
+    return { ...bareRequest(user), snapshot, path, address, deliveries, jobs };
   }
 
   function sendError(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {
@@ -184,12 +211,13 @@ export async function createConsole({
         : (errorTitles[status] ?? (status < 500 ? 'This request is refused' : 'This page failed'));
     const body = html`<h1>${title}</h1>
       <p class="error" role="alert">${sentence(text)}</p>
+      ${error instanceof ConsoleError && error.instead !== undefined && html`<p><a href="${error.instead.href}">${error.instead.text}</a></p>`}
       <p><a href="/">Overview</a> <span class="quiet">HTTP ${status}</span></p>`;
     return reply
       .code(status)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
-      .send(renderDocument(title, body, request.user));
+      .send(renderDocument(title, body, request.user, Address.of(request.url).path));
   }
 
   let polling: Promise<void> | undefined;
@@ -251,10 +279,16 @@ async function closeServer(server: FastifyInstance): Promise<void> {
   }
 }
 
-function noSnapshot(id: string | undefined): ConsoleError {
-  return id === undefined
-    ? new ConsoleError(503, 'Nothing is published yet; `offerline run refresh` publishes a first snapshot.')
-    : new ConsoleError(410, `Snapshot ${id} is no longer kept; /snapshots lists those that are.`);
+/** `kept`: the snapshot that shows nearly the same as the one that the address names. */
+function noSnapshot(address: Address, kept: string | undefined): ConsoleError {
+  const id = address.get('snapshot');
+  if (id === undefined)
+    return new ConsoleError(503, 'Nothing is published yet; `offerline run refresh` publishes a first snapshot.');
+  const instead =
+    kept === undefined
+      ? undefined
+      : { href: address.with({ snapshot: kept }).href, text: `This page of snapshot ${kept}` };
+  return new ConsoleError(410, `Snapshot ${id} is no longer kept; /snapshots lists those that are.`, instead);
 }
 
 const errorTitles: Readonly<Record<number, string>> = {

@@ -10,23 +10,26 @@ import { daysPage } from './pages/operations/days.ts';
 import { filePage } from './pages/operations/file.ts';
 import { filesPage } from './pages/operations/files.ts';
 import { jobPage, jobsPage } from './pages/operations/jobs.ts';
+import { machinePage } from './pages/operations/machine.ts';
 import { postbackPage } from './pages/operations/postback.ts';
 import { postbacksPage } from './pages/operations/postbacks.ts';
+import { rejectsPage } from './pages/operations/rejects.ts';
 import { runPage } from './pages/operations/run.ts';
 import { runsPage } from './pages/operations/runs.ts';
 import { sourcesPage } from './pages/operations/sources.ts';
 import { tryFilePage } from './pages/operations/try-file.ts';
 import { designPage } from './pages/reference/design.ts';
+import { fieldsPage } from './pages/reference/fields.ts';
 import { figurePage, figuresPage } from './pages/reference/figures.ts';
 import { searchPage } from './pages/reference/search.ts';
 import { compareSnapshotsPage, snapshotDiffPage } from './pages/reference/snapshot-diff.ts';
 import { snapshotsPage } from './pages/reference/snapshots.ts';
 import { tablePage, tablesPage } from './pages/reference/tables.ts';
 import type { NavigationGroup } from './page/document.ts';
-import type { FormPage, Page } from './page/page.ts';
+import type { BarePage, Page } from './page/page.ts';
 
 /** All pages. */
-export const consolePages: readonly (Page | FormPage)[] = [
+export const consolePages: readonly (Page | BarePage)[] = [
   overviewPage,
   offersPage,
   offerPage,
@@ -41,9 +44,11 @@ export const consolePages: readonly (Page | FormPage)[] = [
   runPage,
   filesPage,
   filePage,
+  rejectsPage,
   tryFilePage,
   daysPage,
   sourcesPage,
+  machinePage,
   jobsPage,
   jobPage,
   snapshotsPage,
@@ -53,6 +58,7 @@ export const consolePages: readonly (Page | FormPage)[] = [
   figurePage,
   tablesPage,
   tablePage,
+  fieldsPage,
   searchPage,
   designPage,
 ];
@@ -60,10 +66,10 @@ export const consolePages: readonly (Page | FormPage)[] = [
 /** The navigation: figures first, then what operators do, then what analysts look up. */
 export const navigation: readonly NavigationGroup[] = [
   group('Figures', [overviewPage, offersPage, sitesPage, clicksPage]),
-  group('Operations', [postbacksPage, runsPage, filesPage, tryFilePage, daysPage, sourcesPage, jobsPage]),
-  group('Reference', [snapshotsPage, figuresPage, tablesPage]),
+  group('Operations', [postbacksPage, runsPage, filesPage, tryFilePage, daysPage, sourcesPage, machinePage, jobsPage]),
+  group('Reference', [snapshotsPage, figuresPage, tablesPage, fieldsPage]),
 ];
 
-function group(title: string, pages: readonly (Page | FormPage)[]): NavigationGroup {
+function group(title: string, pages: readonly (Page | BarePage)[]): NavigationGroup {
   return { title, pages: pages.map(({ path, navigation: name = path }) => ({ path, name })) };
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
   pipeline = await PipelineUnderTest.bare(new Date('2026-03-10T16:00:00Z'));
   const network = ['--clicks', '3000', '--days', '3', '--seed', '7', '--end', '2026-03-10T16:00:00Z'];
   await command(pipeline.data.root, 'generate', '--out', pipeline.data.root, ...network);
-  await pipeline.configure({ snapshots_kept: 3 });
+  await pipeline.configure({ snapshots_kept: 3, snapshots_kept_hours: 0 });
   for (const hour of [12, 13, 14, 15]) await pipeline.refresh(`2026-03-10T${hour}:00:00Z`);
   names = await snapshotNames(pipeline.data);
   const all = await askSnapshot<{ name: string }>(names[0] ?? '', [

@@ -1,6 +1,11 @@
 import { fileCure, fileProblems } from '../../pipeline/inspect/file-cure.ts';
-import { fieldReference, leastRecords, type FieldEntry } from '../../pipeline/inspect/field-reference.ts';
-import { curedRejects, rejectCure } from '../../pipeline/inspect/reject-cure.ts';
+import {
+  fieldReference,
+  leastRecords,
+  rejectReasons,
+  type FieldEntry,
+} from '../../pipeline/inspect/field-reference.ts';
+import { rejectCure } from '../../pipeline/inspect/reject-cure.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import { markdownTable } from './markdown-table.ts';
 
@@ -35,14 +40,10 @@ export function fieldsPage(): string {
     ([kind, title, text]) =>
       `## ${title}\n\n${text}\n\n\`\`\`json\n${JSON.stringify(leastRecords[kind])}\n\`\`\`\n\n${markdownTable(reference[kind].map(fieldRow))}`,
   );
-  const reasons = new Set([
-    ...Object.values(reference).flatMap((fields) => fields.flatMap(({ rejects }) => rejects)),
-    ...curedRejects,
-  ]);
   return [
     introduction,
     ...sections,
-    `## Rejected rows\n\nA quoted word is a key of a mapping.\n\n${cureTable([...reasons], rejectCure)}`,
+    `## Rejected rows\n\nA quoted word is a key of a mapping.\n\n${cureTable(rejectReasons(), rejectCure)}`,
     `## Files that cannot be read\n\nOf such a file nothing is loaded; \`ingest_files\` has it as \`quarantined\` with the reason and a detail.\n\n${cureTable(fileProblems, fileCure)}`,
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../kit/config/settings.ts';
 import { clientAddresses } from '../../kit/http/client-address.ts';
+import { isFromThisMachine } from '../../kit/http/loopback.ts';
 import { retryAfterHeader } from '../../kit/http/sliding-windows.ts';
 import { refuseUnreadable } from '../../kit/http/unreadable-request.ts';
 import { html } from '../html/html.ts';
@@ -26,9 +27,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * The required role. Default: viewer for GET and HEAD, operator for other methods. `anybody` has no rate limit,
-     * either.
+     * either; `machine` is a viewer, or any program of this machine that asks by no proxy.
      */
-    access?: 'anybody' | Role;
+    access?: 'anybody' | 'machine' | Role;
   }
 }
 
@@ -48,7 +49,7 @@ export interface Access {
 }
 
 /** Options of a route with another role than the default, such as the style sheet. */
-export function requireRole(access: 'anybody' | Role) {
+export function requireRole(access: 'anybody' | 'machine' | Role) {
   return { config: { access } };
 }
 
@@ -96,6 +97,8 @@ export async function addAccess(
     const user = authenticator.identify(request, now());
     request.user = user;
     if (access === 'anybody') return done();
+    const { raw } = request;
+    if (access === 'machine' && isFromThisMachine(raw.headers, raw.socket.remoteAddress)) return done();
     const kind = isReading(request) ? 'page' : 'action';
     const counted = user === null ? `address ${addressOf(request)}` : `user ${user.name}`;
     if (refusedAsTooMany(kind, counted, reply)) return;

@@ -93,6 +93,11 @@ export class ActionJobs {
     return jobs;
   }
 
+  /** Number of jobs whose processes run. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /**
    * Previews an action with the fields of a form. Throws `ActionUsageError` for an unknown action or a wrong parameter,
    * and `PreviewFailedError` where the dry run fails.

@@ -73,6 +73,12 @@ export class ConsoleSnapshots {
     }
   }
 
+  /** Returns the first kept snapshot that was published after one that is gone, else the newest. */
+  async keptAfter(gone: string | undefined): Promise<string | undefined> {
+    const names = gone === undefined ? [] : await snapshotNames(this.#data);
+    return names.find((name) => name > String(gone)) ?? names.at(-1);
+  }
+
   /** Closes an unused one first where the limit is reached. */
   #openOlder(name: string): OlderSnapshot {
     if (this.#older.size >= maxOlder) {

@@ -17,6 +17,8 @@ export interface PageFrame {
   /** The snapshot that is shown; undefined before anything was published. */
   snapshot?: { id: string; asOf: string; isCurrent: boolean } | undefined;
   health: HealthSummary;
+  /** What waits on this page. */
+  waiting: Html | false;
   user: { name: string; role: string };
   /** Milliseconds since the epoch. */
   now: number;
@@ -51,7 +53,7 @@ export function document(title: string, body: Html, version: string, frame?: Pag
   ${frame !== undefined && navigation(frame)}
   <div class="page">
   <p id="news" role="status" hidden></p>
-  <main id="content">${body}</main>
+  <main id="content">${frame?.waiting}${body}</main>
   <footer><p>All times are UTC; rest the pointer on one for yours. Money is in USD, before commission unless the page says otherwise.</p></footer>
   </div>
   </div>

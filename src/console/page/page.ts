@@ -13,10 +13,13 @@ import type { HealthSummary } from '../live/health.ts';
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
   readonly status: number;
+  /** An address that shows nearly the same. */
+  readonly instead: { href: string; text: string } | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, instead?: ConsoleError['instead']) {
     super(message);
     this.status = status;
+    this.instead = instead;
   }
 }
 
@@ -65,10 +68,13 @@ export interface Page {
   show(request: PageRequest): PageContent | PageRedirect | Promise<PageContent | PageRedirect>;
 }
 
+/** A request for a page that needs no snapshot. */
+export type BareRequest = Pick<PageRequest, 'user' | 'health' | 'data' | 'settings' | 'now'>;
+
 /** A page that shows nothing of a snapshot: it is there before the first one is published. */
-export interface FormPage extends Pick<Page, 'path' | 'navigation'> {
+export interface BarePage extends Pick<Page, 'path' | 'navigation'> {
   title: string;
-  body(user: Pick<ConsoleUser, 'role'>): Html;
+  body(request: BareRequest): Html;
 }
 
 /** The rows that an address asks for by `from_row`. Throws where that is no number. */

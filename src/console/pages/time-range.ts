@@ -4,7 +4,7 @@ import { filterForm, presets } from '../html/filter-form.ts';
 import { html, type Html } from '../html/html.ts';
 import { ConsoleError, parameterOf } from '../page/page.ts';
 
-/** UTC days from the first up to the second, without it. */
+/** UTC days, the first and the last included, as in options of commands. */
 export interface TimeRange {
   from: Day;
   to: Day;
@@ -14,10 +14,10 @@ const defaultDays = 60;
 
 /** The days that an address asks for. Default: the last 60, with the snapshot's own day. */
 export function timeRangeOf(address: Address, asOf: string, maxDays = 400): TimeRange {
-  const to = parameterOf(address, 'to', dayOption) ?? addDays(dayOf(asOf), 1);
-  const from = parameterOf(address, 'from', dayOption) ?? addDays(to, -defaultDays);
-  if (from >= to) throw new ConsoleError(400, `from is ${from} and to is ${to}: from has to be an earlier day`);
-  if (addDays(from, maxDays) < to)
+  const to = parameterOf(address, 'to', dayOption) ?? dayOf(asOf);
+  const from = parameterOf(address, 'from', dayOption) ?? addDays(to, 1 - defaultDays);
+  if (from > to) throw new ConsoleError(400, `from is ${from} and to is ${to}: to has to be the same or a later day`);
+  if (addDays(from, maxDays) <= to)
     throw new ConsoleError(400, `${from} to ${to} is more than ${maxDays} days: ask for a shorter time`);
   return { from, to };
 }
@@ -25,16 +25,16 @@ export function timeRangeOf(address: Address, asOf: string, maxDays = 400): Time
 /** The range as presets, form and sentence. The day of `asOf`, the snapshot's, is the last of each preset. */
 export function rangeForm(address: Address, { from, to }: TimeRange, asOf: string): Html {
   const shown = address.with({ from, to });
-  const end = addDays(dayOf(asOf), 1);
+  const end = dayOf(asOf);
   const lastDays = [1, 2, 7, 14, 30, 60].map((days) => ({
     title: days === 1 ? 'today' : `${days} days`,
-    sets: { from: addDays(end, -days), to: end },
+    sets: { from: addDays(end, 1 - days), to: end },
   }));
   return html`${presets(shown, 'Time', lastDays)}${filterForm(shown, [
     { name: 'from', title: 'From (UTC day)', kind: 'date' },
-    { name: 'to', title: 'Before (UTC day)', kind: 'date' },
+    { name: 'to', title: 'To, including that day', kind: 'date' },
   ])}
     <p class="quiet">
-      UTC days ${from} to ${addDays(to, -1)}. Days before the first known day and after the snapshot's day are left out.
+      UTC days ${from} to ${to}, both included. Days before the first known day and after the snapshot's day are left out.
     </p>`;
 }

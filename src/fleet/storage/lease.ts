@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { leaseTimes, realLeaseClocks, writeHeldLease, type LeaseClocks } from '../../pipeline/runs/held-lease.ts';
 import { clockOffsetAdvice, describeClockOffset } from '../../pipeline/runs/storage-clock.ts';
 import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
@@ -70,7 +71,7 @@ export class WriterLease {
     const nothing = async () => undefined;
     const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: nothing, reportRole: nothing, ...leasing };
     const { store, logger, clocks, times, reportRole } = all;
-    let seen: { etag: string; since: number } | undefined;
+    let seen: { etag: string; since: number; at: string } | undefined;
     let logged: string | undefined;
     const logOnce = (message: string) => {
       if (logged !== message) logger.info({ storage: store.url }, message);
@@ -79,7 +80,8 @@ export class WriterLease {
     while (!stop.aborted) {
       try {
         const found = await store.readText(leaseKey);
-        if (found !== undefined && seen?.etag !== found.etag) seen = { etag: found.etag, since: clocks.steady() };
+        if (found !== undefined && seen?.etag !== found.etag)
+          seen = { etag: found.etag, since: clocks.steady(), at: momentOfMilliseconds(clocks.wall()) };
         const lease = found === undefined ? undefined : readLease(found.text);
         const isSilent = clocks.steady() - (seen?.since ?? 0) >= times.silence;
         const isFree = found === undefined || lease?.released === true || isSilent;
@@ -95,7 +97,8 @@ export class WriterLease {
         const writer = isFree ? null : (lease?.holder ?? 'another schedule');
         if (wrongClock === undefined) logOnce(`standing by: ${writer} writes`);
         else logOnce(`standing by, this schedule does not take the lease: ${wrongClock}; ${clockOffsetAdvice}`);
-        await reportRole({ role: 'stands_by', writer, error: (await all.standBy()) ?? null });
+        const renewal = isFree || seen === undefined ? {} : { renewalSeenAt: seen.at };
+        await reportRole({ role: 'stands_by', writer, ...renewal, error: (await all.standBy()) ?? null });
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
         if (!(error instanceof LostSwapError)) {

@@ -178,6 +178,11 @@ export const settingsSchema = z.strictObject({
     .max(1000)
     .default(5)
     .describe('Published snapshots that stay on disk, the current one included'),
+  snapshots_kept_hours: z.int().min(0).max(8784).default(24).meta({
+    unit: 'h',
+    description:
+      'The newest snapshot of each hour stays for so long, too, so that links of the console to one last; 0: none',
+  }),
   snapshot_max_age_minutes: z.number().positive().optional().meta({
     unit: 'min',
     absent: 'no age is too old',

@@ -21,7 +21,7 @@ export interface ScheduleReport {
   storage: string | null;
   /** Name of the schedule that writes, where this one stands by. */
   writer: string | null;
-  /** Seconds since this schedule renewed its lease; null where it does not write to storage. */
+  /** Seconds since this schedule renewed the lease, or saw `writer` renew it; null where no schedule holds one. */
   lease_age_seconds: number | null;
   /** Error that keeps it from its work; null without one. */
   error: string | null;
@@ -74,8 +74,8 @@ export function readSchedule(
   };
   if (holder === undefined) return report;
   const here = { ...report, pid: holder.pid, since: holder.since };
-  if (noted?.role !== 'writes')
-    return { ...here, role: storage.follow ? 'follows' : 'stands_by', writer: noted?.writer ?? null };
+  if (storage.follow) return { ...here, role: 'follows' };
+  if (noted?.role !== 'writes') return { ...here, ...standby(noted, clocks) };
   const lease = readHeldLease(data, clocks);
   const age = lease === undefined ? null : Math.max(0, Math.round((leaseTimes.believed - lease.left) / 1000));
   const isOver = age === null || lease === undefined || lease.left <= 0;
@@ -88,6 +88,15 @@ export function readSchedule(
         error: `its lease was not renewed for ${durationText(age ?? 0)}: is its process stopped?`,
       }),
   };
+}
+
+function standby(
+  noted: StorageRole | undefined,
+  clocks: LeaseClocks,
+): Pick<ScheduleReport, 'role' | 'writer' | 'lease_age_seconds'> {
+  const { writer = null, renewal_seen_at: seen = null } = noted ?? {};
+  const age = seen === null ? null : Math.max(0, Math.round((clocks.wall() - Date.parse(seen)) / 1000));
+  return { role: 'stands_by', writer, lease_age_seconds: age };
 }
 
 /** Returns such as "the schedule stands by and cannot use storage since …: …"; undefined without an error. */

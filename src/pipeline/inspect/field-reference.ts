@@ -10,6 +10,7 @@ import {
   type EventKind,
   type LandingKind,
 } from '../../kit/vocabulary/values.ts';
+import { curedRejects } from './reject-cure.ts';
 import { clickSchema, conversionSchema, type LogField, type LogFieldType } from '../landing/logs/log-fields.ts';
 
 /** A field of landing records, as the reference of fields shows it. Texts are Markdown. */
@@ -41,6 +42,12 @@ export function fieldReference(): Readonly<Record<LandingKind, FieldEntry[]>> {
     clicks: logEntries('clicks', clickSchema(reading).fields),
     conversions: logEntries('conversions', conversionSchema(reading).fields),
   };
+}
+
+/** Codes of all rejects that fields have, and of those that rows have. */
+export function rejectReasons(): string[] {
+  const ofFields = Object.values(fieldReference()).flatMap((fields) => fields.flatMap(({ rejects }) => rejects));
+  return [...new Set([...ofFields, ...curedRejects])];
 }
 
 type Wrong = FieldEntry['wrong'];

@@ -14,6 +14,8 @@ const storageRoleSchema = z.object({
   since: z.string(),
   /** Name of the writer, where this process stands by. */
   writer: z.string().nullable(),
+  /** Moment by this machine's clock at which a process that stands by saw the writer's last renewal of the lease. */
+  renewal_seen_at: z.string().nullable().default(null),
   /** Error of its last access to storage; null without one. */
   error: z.string().nullable(),
   error_since: z.string().nullable(),
@@ -28,7 +30,7 @@ const storageRoleSchema = z.object({
 const offsetStep = 5_000;
 
 export type ReportedRole = Pick<StorageRole, 'role'> &
-  Partial<Pick<StorageRole, 'writer' | 'error'>> & { clockOffset?: number | undefined };
+  Partial<Pick<StorageRole, 'writer' | 'error'>> & { clockOffset?: number | undefined; renewalSeenAt?: string };
 
 /** Writes the role to a file whenever it changes. Where that fails the work goes on. */
 export class RoleNote {
@@ -57,19 +59,22 @@ export class RoleNote {
     return this.report({ role: this.#written?.role ?? 'stands_by', error });
   }
 
-  async #write({ role, writer = null, error = null, clockOffset }: ReportedRole): Promise<void> {
+  async #write(reported: ReportedRole): Promise<void> {
+    const { role, writer = null, error = null, clockOffset, renewalSeenAt: seen = null } = reported;
     const { files } = this.#effects;
     const before = this.#written;
     const offset = clockOffset ?? before?.clock_offset ?? null;
     const isSameClock =
       Math.abs((offset ?? Infinity) - (before?.clock_offset ?? Infinity)) < offsetStep || offset === null;
-    if (before?.role === role && before.writer === writer && before.error === error && isSameClock) return;
+    const isSameLease = before?.writer === writer && before.renewal_seen_at === seen;
+    if (before?.role === role && isSameLease && before.error === error && isSameClock) return;
     const at = momentOfMilliseconds(this.#effects.now());
     const next: StorageRole = {
       url: this.#url,
       role,
       since: before?.role === role ? before.since : at,
       writer,
+      renewal_seen_at: seen,
       error,
       error_since: error === null ? null : (before?.error_since ?? at),
       last_error: error ?? before?.last_error ?? null,

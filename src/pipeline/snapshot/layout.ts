@@ -12,6 +12,13 @@ export function snapshotIdOf(runId: number, asOf: Moment): string {
   return `${runNumberText(runId)}-${compactText(asOf)}`;
 }
 
+/** Returns the as-of of a snapshot by its name, to the second, in milliseconds since the epoch; NaN for another name. */
+export function asOfOfSnapshot(id: string): number {
+  const [, day, hour, minute, second] = /^\d+-(\d{8})T(\d{2})(\d{2})(\d{2})Z$/.exec(id) ?? [];
+  const date = day?.replace(/(....)(..)(..)/, '$1-$2-$3');
+  return Date.parse(`${date}T${hour}:${minute}:${second}Z`);
+}
+
 /** A file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
 export interface LinkedFile {
   /** Events and their keys by kind, marts by name. */

@@ -4,17 +4,33 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Run } from '../runs/stage.ts';
 import { currentName, retiredName, retiredNames, snapshotNames } from './snapshot-store.ts';
 import { snapshotsWithReaders } from './open-readers.ts';
+import { asOfOfSnapshot } from './layout.ts';
 import { manifestFile } from './manifest.ts';
 
+const hourMilliseconds = 3_600_000;
+
 /**
- * Returns the names of the newest `snapshots_kept` whole snapshots, of `current`, and of those that a reader has open:
- * an analyst's queries go on giving the same answers.
+ * Returns the names of the newest `snapshots_kept` whole snapshots, of the newest of each hour of the last
+ * `snapshots_kept_hours` before `current`, of `current`, and of those that a reader has open: an analyst's queries go on
+ * giving the same answers.
  */
 export async function snapshotsToKeep({ data, settings }: Run, current: string): Promise<ReadonlySet<string>> {
   const whole = await wholeSnapshots(data);
   const held = await snapshotsWithReaders(data);
-  const newest = new Set(whole.slice(-settings.snapshots_kept));
+  const { snapshots_kept: count, snapshots_kept_hours: hours } = settings;
+  const newest = new Set([...whole.slice(-count), ...newestOfHours(whole, current, hours)]);
   return new Set(whole.filter((name) => newest.has(name) || name === current || held.has(name)));
+}
+
+/** Returns the last name of each UTC hour of as-of, from so many hours before that of `current` on. */
+function newestOfHours(names: readonly string[], current: string, hours: number): Iterable<string> {
+  const until = asOfOfSnapshot(current);
+  const byHour = new Map<number, string>();
+  for (const name of names) {
+    const asOf = asOfOfSnapshot(name);
+    if (asOf > until - hours * hourMilliseconds && asOf <= until) byHour.set(Math.floor(asOf / hourMilliseconds), name);
+  }
+  return byHour.values();
 }
 
 /** Removes all snapshots but the `kept` ones, and half-built folders of killed runs. */

@@ -696,6 +696,15 @@ export interface ModelRows {
       country: string | null;
       device: string | null;
     };
+    reject_reasons: {
+      kind: string;
+      reason: string;
+      rows: number;
+      rows_of_last_day: number;
+      files: number;
+      last_file_id: number;
+      last_ingested_at: string;
+    };
     run: {
       run_id: number;
       pipeline: string;

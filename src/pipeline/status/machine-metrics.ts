@@ -36,7 +36,7 @@ export function measureMachine(metrics: Metrics, { data, settings, logger, now }
   const gauge = (...[name, help, read]: Parameters<Metrics['gauge']>) => metrics.gauge(name, help, read);
   gauge(
     'offerline_lease_age_seconds',
-    'Time since this schedule renewed the lease by which it writes to storage; only of the one that writes.',
+    'Time since the lease by which one schedule writes to storage was renewed; on standby, since the renewal was seen.',
     () => schedule().lease_age_seconds ?? undefined,
   );
   gauge('offerline_storage_failing', 'Whether storage cannot be used at present; only with storage.', () => {

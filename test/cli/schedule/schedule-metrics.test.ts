@@ -96,6 +96,9 @@ it('on standby, storage that fails and a wrong clock are measured, and no pipeli
     ]),
   );
   expect(lines.filter((line) => line.startsWith('offerline_pipeline_'))).toEqual([]);
+  await note.report({ role: 'stands_by', writer: 'other, process 7', renewalSeenAt: new Date(0).toISOString() });
+  const later = linesOf(await metrics.metrics.text());
+  expect(later.some((line) => /^offerline_lease_age_seconds \d{10}$/.test(line))).toBe(true);
 });
 
 it('a dear figure is read once for its time, is left out where it fails, and comes back', async () => {

@@ -62,12 +62,12 @@ it('a gone offer names the export that lacks it', async () => {
 });
 
 it('the days of an offer can be chosen, and an unknown day is not 0', async () => {
-  const { markup, text } = await look('/offers/7?from=2026-11-01&to=2026-11-17');
+  const { markup, text } = await look('/offers/7?from=2026-11-01&to=2026-11-16');
   expect(cells(markup, 'days').map(([day, clicks]) => [day, clicks])).toEqual([
     ['2026-11-16', '0'],
     ['2026-11-15', '1'],
   ]);
-  expect(text).toContain('UTC days 2026-11-01 to 2026-11-16');
+  expect(text).toContain('UTC days 2026-11-01 to 2026-11-16, both included');
   expect((await look('/offers/7?from=2020-01-01&to=2020-02-01')).text).toContain('There is no data of these days.');
 });
 
@@ -82,7 +82,7 @@ it.each([
   ['/offers/10', 404, 'No catalog has had an offer 10'],
   ['/offers/none', 404, 'No catalog has had an offer none'],
   ['/offers/7?from=soon', 400, 'from "soon" is not a day; write it like 2026-11-18'],
-  ['/offers/7?from=2026-11-20&to=2026-11-20', 400, 'from has to be an earlier day'],
+  ['/offers/7?from=2026-11-21&to=2026-11-20', 400, 'to has to be the same or a later day'],
   ['/offers/7?from=2020-01-01', 400, 'is more than 400 days'],
   ['/offers/7/explained?sort=user_id.down', 400, 'cannot be sorted by "user_id.down"'],
   ['/sites/nobody', 404, 'Neither sites.json nor any click has a site "nobody"'],

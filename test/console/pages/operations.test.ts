@@ -175,7 +175,7 @@ it('a run that the live ledger no longer has comes from the snapshot', async () 
 });
 
 it('days have a calendar, and a form to backfill', async () => {
-  const { text } = await show('/days?from=2026-11-17&to=2026-11-21');
+  const { text } = await show('/days?from=2026-11-17&to=2026-11-20');
   expect(text).toContain('UTC days 2026-11-17 to 2026-11-20');
   expect(text).toMatch(/2026-11-16 16 17 ▲ missing 18 ▲ missing 19 ▲ missing 20 ○ open/);
   expect(text).toContain('Backfill: preview');
@@ -284,6 +284,21 @@ it('the preview of each action shows its plan', async () => {
   await jobs.stop();
 });
 
+it('metrics are for programs of this machine, and for viewers', async () => {
+  const asked = async (headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${opened.address}/metrics`, { headers });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const byProgram = await asked();
+  expect(byProgram.text).toMatch(/^offerline_console_requests_total\{path="\/runs",status="200"\} \d+$/m);
+  expect(byProgram.text).toMatch(/^offerline_console_snapshot_age_seconds \d/m);
+  expect(byProgram.text).toContain('offerline_console_jobs_running 0');
+  const throughProxy = { 'x-forwarded-for': '203.0.113.9' };
+  expect((await asked(throughProxy)).status).toBe(401);
+  const cookie = await opened.signIn('viewer', 'watcher');
+  expect((await asked({ ...throughProxy, cookie })).status).toBe(200);
+});
+
 it('a viewer sees everything and no form of an action', async () => {
   const showViewer = await opened.as('viewer');
   for (const path of ['/runs', '/days', '/postbacks?state=dead', `/files/${heldFile}`, '/sources', '/actions']) {
@@ -301,7 +316,7 @@ describe('a wrong address', () => {
     ['/files/99999', 404, 'has no file 99999'],
     ['/files?sort=path', 400, 'cannot be sorted by "path"'],
     ['/days?from=yesterday', 400, 'from "yesterday" is not a day'],
-    ['/days?from=2026-11-20&to=2026-11-20', 400, 'from has to be an earlier day'],
+    ['/days?from=2026-11-21&to=2026-11-20', 400, 'to has to be the same or a later day'],
     ['/days?from=2000-01-01', 400, 'is more than 800 days'],
     ['/postbacks?state=lost', 400, 'it can be pending, delivering, delivered, dead'],
     ['/postbacks?since=now', 400, 'since "now" is not a time'],

@@ -164,3 +164,10 @@ it('the style sheet uses the tokens that it defines, and the script is at most 1
   expect(rules.match(/#[\da-f]{3,8}\b(?![^;{]*\{)/g) ?? []).toEqual([]);
   expect(readFileSync(`${statics}console.js`).byteLength).toBeLessThanOrEqual(14_000);
 });
+
+it('the page of a snapshot that is gone leads to the same page of one that is kept', async () => {
+  const gone = await look('/offers?sort=title.up&snapshot=00000001-20200101T000000Z');
+  expect(gone.status).toBe(410);
+  expect(gone.markup).toContain(`href="/offers?snapshot=${network.snapshots[0]}&amp;sort=title.up"`);
+  expect((await look('/snapshots')).text).toContain('the newest of each of the last 24 hours');
+});

@@ -18,21 +18,21 @@ it.each([
     '/files?status=quarantined',
     undefined,
   ],
-  ['offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"', '/files?sort=rejected.down', undefined],
+  ['offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"', '/rejects', undefined],
   ['offerline backfill reports', '/days', 'backfill'],
   ['offerline run refresh', '/runs', 'refresh'],
   ['offerline run maintenance', '/runs', undefined],
 ])('%s is cured on %s', (command, href, action) => {
   const cure = cureOf(command);
-  expect([cure?.href, cure?.action?.action]).toEqual([href, action]);
+  expect([cure.href, cure.action?.action]).toEqual([href, action]);
   const [, kind = ''] = /^\/(\w+)/.exec(href) ?? [];
   expect(consolePages.some(({ path }) => path === `/${kind}`)).toBe(true);
-  expect(() => action === undefined || actions.get(action)?.parameters.parse(cure?.action?.values)).not.toThrow();
+  expect(() => action === undefined || actions.get(action)?.parameters.parse(cure.action?.values)).not.toThrow();
 });
 
-it('a repair is typed on the machine only', () => {
+it('a repair is typed on the machine only, whose page has what waits for it', () => {
   for (const command of ['offerline doctor', 'offerline doctor --repair', 'offerline rebuild', 'offerline pictures'])
-    expect(cureOf(command), command).toBeUndefined();
+    expect(cureOf(command), command).toEqual({ href: '/machine', page: 'this machine' });
 });
 
 it('what fails comes first, and of that receivers', () => {

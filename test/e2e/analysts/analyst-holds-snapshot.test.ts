@@ -7,7 +7,7 @@ import { asOf, clicks, smallData } from '../small-data.ts';
 const snapshotsKept = 1;
 
 it('an analyst who holds the database open and the pipeline never hinder one another, and the answers stay the same', async () => {
-  await using pipeline = await smallData({ snapshots_kept: snapshotsKept });
+  await using pipeline = await smallData({ snapshots_kept: snapshotsKept, snapshots_kept_hours: 0 });
   await pipeline.refresh(asOf);
   const { current: held } = await pipeline.snapshots();
   const analyst = await openAnalyst(join(pipeline.data.current, 'analytics.duckdb'));

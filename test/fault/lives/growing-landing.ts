@@ -48,7 +48,12 @@ export class GrowingLanding {
   /** Content of `offerline.json`. */
   get settings(): object {
     // Its publishers take nothing, and its days are long over: that is no fault of the life.
-    return { ...this.#network.settings, snapshots_kept: 2, freshness: { postbacks_minutes: 1e9 } };
+    return {
+      ...this.#network.settings,
+      snapshots_kept: 2,
+      snapshots_kept_hours: 0,
+      freshness: { postbacks_minutes: 1e9 },
+    };
   }
 
   /** Rounds follow each other over days of the logs, so that some of them begin a new day. */

@@ -25,7 +25,10 @@ const milestones = (...payouts: string[]) =>
   payouts.map((payout, index) => ({ event_id: `level-${index + 1}`, description: `Level ${index + 1}`, payout }));
 
 beforeAll(async () => {
-  pipeline = await PipelineUnderTest.create(new Date(secondAsOf), { sites, settings: { snapshots_kept: 2 } });
+  pipeline = await PipelineUnderTest.create(new Date(secondAsOf), {
+    sites,
+    settings: { snapshots_kept: 2, snapshots_kept_hours: 0 },
+  });
   root = pipeline.data.root;
   await pipeline.landOffers('net', [
     { id: 1, external_id: 'a', title: 'Stays', payout: '1' },

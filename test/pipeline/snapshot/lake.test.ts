@@ -20,7 +20,7 @@ const terminal = { logger: createLogger({ write: () => true }, 'silent'), progre
 let pipeline: PipelineUnderTest;
 let minutes = -10;
 beforeAll(async () => {
-  pipeline = await smallData({ snapshots_kept: 3 });
+  pipeline = await smallData({ snapshots_kept: 3, snapshots_kept_hours: 0 });
   for (let round = 0; round < 4; round++) await next();
 });
 afterAll(() => pipeline[Symbol.asyncDispose]());

@@ -11,7 +11,9 @@ const terminal = { logger: createLogger({ write: () => true }, 'silent'), progre
 
 it('an old snapshot whose removal broke off is no snapshot any more, and the next run removes the rest', async () => {
   const first = '2026-03-10T12:00:00Z';
-  await using pipeline = await PipelineUnderTest.create(new Date(first), { settings: { snapshots_kept: 1 } });
+  await using pipeline = await PipelineUnderTest.create(new Date(first), {
+    settings: { snapshots_kept: 1, snapshots_kept_hours: 0 },
+  });
   const { data } = pipeline;
   await pipeline.refresh(first);
   const remove: Effects['files']['remove'] = (path, step) => {
@@ -26,4 +28,13 @@ it('an old snapshot whose removal broke off is no snapshot any more, and the nex
   await pipeline.refresh('2026-03-10T14:00:00Z');
   const { current } = await pipeline.snapshots();
   expect((await readdir(data.published)).toSorted()).toEqual([current, 'current', 'offerline.ducklake']);
+});
+
+it('the newest snapshot of each hour of the last hours stays, too', async () => {
+  const settings = { snapshots_kept: 1, snapshots_kept_hours: 3 };
+  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'), { settings });
+  for (const time of ['08:10', '09:10', '09:50', '10:20', '11:05', '11:40', '12:10'])
+    await pipeline.refresh(`2026-03-10T${time}:00Z`);
+  const kept = await snapshotNames(pipeline.data);
+  expect(kept.map((name) => name.slice(-7, -3))).toEqual(['0950', '1020', '1140', '1210']);
 });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
 import { readSchedule, scheduleTrouble } from '../../../src/pipeline/doctor/examine-schedule.ts';
+import { describeRole } from '../../../src/pipeline/status/describe-machine.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
@@ -53,7 +54,16 @@ it('with storage it shows whether it writes or stands by, and how old its lease 
   const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
   expect(readSchedule(data, { storage })).toMatchObject({ role: 'stands_by', writer: null, error: null });
   await note.report({ role: 'stands_by', writer: 'other, process 7' });
-  expect(readSchedule(data, { storage })).toMatchObject({ role: 'stands_by', writer: 'other, process 7', error: null });
+  expect(readSchedule(data, { storage })).toMatchObject({
+    role: 'stands_by',
+    writer: 'other, process 7',
+    lease_age_seconds: null,
+    error: null,
+  });
+  await note.report({ role: 'stands_by', writer: 'other, process 7', renewalSeenAt: noon });
+  const standby = readSchedule(data, { storage }, at(Date.parse(noon) + 12_000));
+  expect(standby).toMatchObject({ role: 'stands_by', writer: 'other, process 7', lease_age_seconds: 12 });
+  expect(describeRole(standby)).toContain('other, process 7 writes, the lease renewed 12 s ago');
 
   await note.report({ role: 'writes' });
   const until = leaseTimes.believed;

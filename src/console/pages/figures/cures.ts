@@ -1,4 +1,4 @@
-/** The place in the console where a command's trouble is shown, and mended where an action can. */
+/** The place in the console where a command's trouble is shown with its cure, and mended where an action can. */
 export interface Cure {
   /** The console's page. */
   href: string;
@@ -60,7 +60,7 @@ const rules: readonly Rule[] = [
   },
   {
     command: /^offerline sql .*rejects/,
-    cure: () => ({ href: '/files?sort=rejected.down', page: 'files by rejects' }),
+    cure: () => ({ href: '/rejects', page: 'rejected rows' }),
   },
   {
     command: /^offerline backfill/,
@@ -73,13 +73,13 @@ const rules: readonly Rule[] = [
   { command: /^offerline run/, cure: () => ({ href: '/runs', page: 'runs' }) },
 ];
 
-/** Undefined for a command that is typed on the machine only, such as a repair. */
-export function cureOf(command: string): Cure | undefined {
+/** A command that is typed on the machine only, such as a repair, is on the page of the machine. */
+export function cureOf(command: string): Cure {
   for (const { command: pattern, cure } of rules) {
     const found = pattern.exec(command);
     if (found !== null) return cure(unquoted(found[1] ?? ''));
   }
-  return undefined;
+  return { href: '/machine', page: 'this machine' };
 }
 
 /** An argument without the quotes of a shell. */

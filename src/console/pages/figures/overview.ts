@@ -5,7 +5,7 @@ import { countValue, figureCards, type FigureCard } from '../../html/figure-card
 import { html, nothing, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { linkTo, moneyValue, numberText } from '../../html/values.ts';
-import type { Page } from '../../page/page.ts';
+import type { BarePage, Page } from '../../page/page.ts';
 import { trendText } from './figure-columns.ts';
 import { healthSentence, waitingList } from './waits.ts';
 
@@ -113,6 +113,15 @@ export const overviewPage: Page = {
       ],
     };
   },
+};
+
+/** The overview before anything is published, or while nothing that is published can be read. */
+export const firstPage: BarePage = {
+  path: overviewPage.path,
+  title: 'Overview',
+  body: ({ health, user }) => html`<h1>Overview</h1>
+    <p class="question">Is all well? There is no snapshot to show: a refresh publishes one.</p>
+    ${healthSentence(health)}${waitingList(health.status?.to_do ?? [], user)}`,
 };
 
 /** The day of the as-of beside the same hours of the day before. */

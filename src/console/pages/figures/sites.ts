@@ -90,7 +90,7 @@ export const sitesPage: Page = {
           command: 'offerline sql "FROM site_daily"',
           empty: html`There are no sites. <code>offerline sites add</code> adds one.`,
         }),
-        ...charts(sites, range.to > dayOf(snapshot.asOf)),
+        ...charts(sites, range.to >= dayOf(snapshot.asOf)),
       ],
     };
   },

@@ -1,13 +1,14 @@
 import type { AdvisedAction } from '../../../pipeline/status/actions.ts';
 import { describeRole } from '../../../pipeline/status/describe-machine.ts';
 import { actionForm } from '../../html/action-form.ts';
-import { html, type Html } from '../../html/html.ts';
+import { codeText } from '../../html/code-text.ts';
+import { html, nothing, type Html } from '../../html/html.ts';
 import { moment } from '../../html/values.ts';
 import type { HealthSummary } from '../../live/health.ts';
 import { cureOf, type Cure } from './cures.ts';
 
 interface Waiting extends AdvisedAction {
-  cure: Cure | undefined;
+  cure: Cure;
 }
 
 /** The health of all in one sentence. */
@@ -22,20 +23,31 @@ export function healthSentence({ status, word, checkedAt }: HealthSummary): Html
   </section>`;
 }
 
-/** What waits for somebody, by weight, each with the page of its cure. */
+/** What waits for somebody, by weight, each with the page of its cure. The overview shows all of it. */
 export function waitingList(actions: readonly AdvisedAction[], user: { role: string }): Html | false {
   if (actions.length === 0) return false;
   return html`<section id="attention" class="waits list">
     <h2>To do, by weight</h2>
     <ul>
-      ${byWeight(actions).map((each) => item(each, user))}
+      ${byWeight(actions).map((each) => item(each, user, html`<a class="button" href="${each.cure.href}">Show ${each.cure.page}</a>`))}
     </ul>
   </section>`;
 }
 
+/** What waits of that list and is cured on this page; `path` without parameters. False where nothing does. */
+export function waitingHere(actions: readonly AdvisedAction[], path: string, user: { role: string }): Html | false {
+  const here = byWeight(actions).filter(({ cure }) => cure.href.split('?', 1)[0] === path);
+  if (here.length === 0) return false;
+  return html`<aside class="waits list" aria-label="To do here">
+    <ul>
+      ${here.map((each) => item(each, user, nothing))}
+    </ul>
+  </aside>`;
+}
+
 /** What fails before what can wait; of each, receivers first: their publishers' users wait for rewards. */
 export function byWeight(actions: readonly AdvisedAction[]): Waiting[] {
-  const weight = ({ alarm, cure }: Waiting) => (alarm === true ? 0 : 2) + (cure?.isReceiver === true ? 0 : 1);
+  const weight = ({ alarm, cure }: Waiting) => (alarm === true ? 0 : 2) + (cure.isReceiver === true ? 0 : 1);
   return actions
     .map((each) => ({ ...each, cure: cureOf(each.command) }))
     .toSorted((one, other) => weight(one) - weight(other));
@@ -51,17 +63,12 @@ function sentence(all: readonly AdvisedAction[]): string {
   return `Nothing fails; ${others === 1 ? '1 thing needs' : `${others} things need`} attention.`;
 }
 
-function item({ what, command, alarm, cure }: Waiting, user: { role: string }): Html {
+function item({ what, command, alarm, cure }: Waiting, user: { role: string }, link: Html): Html {
   return html`<li${alarm === true && html` class="alarm"`}>
     <div>
-      <p>${alarm === true && html`<span class="state bad"><span aria-hidden="true">▲</span> fails</span> `}${withCode(what)}.</p>
-      <p class="command">${cure === undefined ? 'On the machine: ' : ''}<span data-copy><code>${command}</code></span></p>
+      <p>${alarm === true && html`<span class="state bad"><span aria-hidden="true">▲</span> fails</span> `}${codeText(what)}.</p>
+      <p class="command">${cure.action === undefined ? 'On the machine: ' : ''}<span data-copy><code>${command}</code></span></p>
     </div>
-    ${cure !== undefined && html`<div class="cure"><a class="button" href="${cure.href}">Show ${cure.page}</a>${cure.action !== undefined && actionForm(user, cure.action)}</div>`}
+    <div class="cure">${link}${cure.action !== undefined && actionForm(user, cure.action)}</div>
   </li> `;
-}
-
-/** A sentence with commands between backticks. */
-function withCode(text: string): Html {
-  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

@@ -1,10 +1,15 @@
+import { visibleText } from '../../../kit/text/visible-text.ts';
+import { fileCure } from '../../../pipeline/inspect/file-cure.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
+import { codeText } from '../../html/code-text.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
+import { readBeginning, type FileBeginning } from '../../live/file-beginning.ts';
+import { curedReason, rejectLink } from '../reference/fields.ts';
 import { countColumns } from './files.ts';
 
 type LandingFileRow = ConsoleRow<'landing_file'>;
@@ -18,7 +23,7 @@ const rowColumns: readonly Column<LandingFileRow>[] = [
 ];
 
 const reasonColumns: readonly Column<ReasonRow>[] = [
-  { name: 'reason', title: 'Reason' },
+  { name: 'reason', title: 'Reason, and what helps', show: ({ reason }) => curedReason(reason) },
   { name: 'rows', title: 'Rows', kind: 'number' },
   { name: 'first_line', title: 'First line', kind: 'number' },
   { name: 'last_line', title: 'Last line', kind: 'number' },
@@ -26,7 +31,7 @@ const reasonColumns: readonly Column<ReasonRow>[] = [
 
 const rejectColumns: readonly Column<RejectRow>[] = [
   { name: 'line', title: 'Line', kind: 'number' },
-  { name: 'reason', title: 'Reason' },
+  { name: 'reason', title: 'Reason', show: ({ reason }) => rejectLink(reason) },
   { name: 'raw_length', title: 'Characters', kind: 'number' },
   {
     name: 'begins',
@@ -46,8 +51,10 @@ const warningColumns: readonly Column<WarningRow>[] = [
 
 export const filePage: Page = {
   path: '/files/:id',
+  // The first rows of a file that cannot be read are those in the landing folder.
+  live: true,
   async show(request) {
-    const { snapshot, path, part } = request;
+    const { snapshot, path, part, data } = request;
     const id = path['id'] ?? '';
     if (!/^\d{1,9}$/.test(id))
       throw new ConsoleError(400, `"${id}" is not the number of a file; /files lists all files.`);
@@ -67,8 +74,8 @@ export const filePage: Page = {
       parts: [
         factsOf(file),
         file.status === 'held' && held(request, file),
-        (file.status === 'quarantined' || file.rejected > 0) &&
-          html`<p><a href="/try-file">Try a file</a> shows what helps against each reason, and a mapping for it.</p>`,
+        file.status === 'quarantined' && quarantined(file, await readBeginning(data.landing, file)),
+        file.rejected > 0 && html`<p><a href="/try-file">Try a file</a> proposes a mapping for it.</p>`,
         dataTable<LandingFileRow>({
           name: 'counts',
           caption: 'Rows = accepted + duplicates + rejected',
@@ -115,6 +122,26 @@ function factsOf({ kind, source, status, reason, sha256, run_id, ingested_at, by
     ['Bytes', numberValue(bytes)],
     ['SHA-256', html`<code>${sha256}</code>`],
   ]);
+}
+
+/** What helps a file that cannot be read, and its first rows. */
+function quarantined({ path, reason }: LandingFileRow, beginning: FileBeginning): Html {
+  const [code = ''] = (reason ?? '').split(':', 1);
+  return html`<section>
+    <h2>Nothing of it was loaded</h2>
+    <p><a href="/fields#file-${code}"><code>${code}</code></a>: ${codeText(fileCure(code))}.</p>
+    <p>
+      <a href="/try-file">Try a file</a> shows what is in it and proposes a mapping; on the machine
+      <span data-copy><code>offerline inspect landing/${visibleText(path)}</code></span> does.
+    </p>
+    <h3>Its first rows</h3>
+    ${
+      'why' in beginning
+        ? html`<p class="empty">They cannot be shown: ${beginning.why}.</p>`
+        : html`<pre class="sql" tabindex="0" aria-label="First rows"><code>${beginning.rows.join('\n')}</code></pre>
+            ${beginning.masked && html`<p class="quiet">Values are shown as x: rows of logs hold addresses and agents of people.</p>`}`
+    }
+  </section>`;
 }
 
 /** The form that accepts an export that would remove too many offers. */

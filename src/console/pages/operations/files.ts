@@ -1,8 +1,11 @@
+import { fileCure } from '../../../pipeline/inspect/file-cure.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { html } from '../../html/html.ts';
+import { codeText } from '../../html/code-text.ts';
+import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
+import { missing } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 
 export type FileRow = ConsoleRow<'files'>;
@@ -34,10 +37,19 @@ export const fileColumns: readonly Column<FileRow>[] = [
   { name: 'path', title: 'Path', sortable: true },
   { name: 'status', title: 'State', kind: 'status', sortable: true },
   ...countColumns.filter(({ name }) => name !== 'conflicts').map((column) => ({ ...column, sortable: true })),
-  { name: 'reason', title: 'Why not loaded', whyNone: 'it was loaded' },
+  {
+    name: 'reason',
+    title: 'Why not loaded',
+    show: (row) => (row.reason === null ? missing('it was loaded') : whyNotLoaded(row)),
+  },
   { name: 'run_id', title: 'Run', kind: 'number', link: 'runs', sortable: true },
   { name: 'ingested_at', title: 'Read at', kind: 'moment', sortable: true },
 ];
+
+/** The reason, and of a file that cannot be read what helps. */
+function whyNotLoaded({ reason, status }: Pick<FileRow, 'reason' | 'status'>): Html {
+  return html`${reason}${status === 'quarantined' && html`: ${codeText(fileCure(reason ?? ''))}`}`;
+}
 
 export const filesPage: Page = {
   path: '/files',

@@ -10,15 +10,15 @@ import { facts, numberText, numberValue } from '../../html/values.ts';
 import { delimiters, maxUnpackedMegabytes, noChoices } from '../../inspections/inspections.ts';
 import type { InspectedUpload, InspectionChoices } from '../../inspections/inspections.ts';
 import { maxUploadBytes } from '../../inspections/uploads.ts';
-import type { FormPage } from '../../page/page.ts';
+import type { BarePage } from '../../page/page.ts';
 
 type RejectRow = Inspection['rejects'][number];
 
-export const tryFilePage: FormPage = {
+export const tryFilePage: BarePage = {
   path: '/try-file',
   navigation: 'Try a file',
   title: 'Try a file',
-  body: (user) => html`${heading}${form(user, noChoices)}`,
+  body: ({ user }) => html`${heading}${form(user, noChoices)}`,
 };
 
 const address = new Address(tryFilePage.path);

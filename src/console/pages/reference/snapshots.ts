@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { keptSnapshots, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
+import { snapshotsWithReaders } from '../../../pipeline/snapshot/open-readers.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
@@ -14,6 +15,8 @@ interface SnapshotRow {
   conversions: number | null;
   bytes: number;
   current: boolean;
+  /** A reader has it open: it stays. On Linux. */
+  in_use: boolean;
   /** The snapshot that was published before this one; null for the oldest. */
   before: string | null;
 }
@@ -37,6 +40,7 @@ const columns: readonly Column<SnapshotRow>[] = [
   { name: 'clicks', title: 'Clicks', kind: 'number' },
   { name: 'conversions', title: 'Conversions', kind: 'number' },
   { name: 'bytes', title: 'Bytes', kind: 'number' },
+  { name: 'in_use', title: 'In use', show: ({ in_use }) => (in_use ? html`by a reader: it stays` : html`no`) },
   {
     name: 'before',
     title: 'Differences',
@@ -56,18 +60,20 @@ export const snapshotsPage: Page = {
   path: '/snapshots',
   navigation: 'Snapshots',
   live: true,
-  async show({ data }) {
+  async show({ data, settings }) {
+    const read = await snapshotsWithReaders(data);
+    const { snapshots_kept: count, snapshots_kept_hours: hours } = settings;
     const { kept, unreadable } = await keptSnapshots(data);
     const names = kept.map(({ manifest }) => manifest.snapshot_id);
     return {
       title: 'Snapshots',
-      question: 'Which snapshots are kept, and how do they differ? Live.',
+      question: `Which snapshots are kept, and how do they differ? The newest ${count}, the newest of each of the last ${hours} hours, and those that a reader has open. Live.`,
       parts: [
         dataTable<SnapshotRow>({
           name: 'snapshots',
           caption: 'Kept snapshots, newest first',
           columns,
-          rows: kept.map((snapshot, position) => rowOf(snapshot, names[position + 1] ?? null)),
+          rows: kept.map((snapshot, position) => rowOf(snapshot, names[position + 1] ?? null, read)),
           command: 'offerline snapshots',
           empty: html`Nothing is published yet. <code>offerline run refresh</code> publishes a first snapshot.`,
         }),
@@ -86,7 +92,7 @@ export const snapshotsPage: Page = {
   },
 };
 
-function rowOf({ manifest, current }: KeptSnapshot, before: string | null): SnapshotRow {
+function rowOf({ manifest, current }: KeptSnapshot, before: string | null, read: ReadonlySet<string>): SnapshotRow {
   const { snapshot_id, as_of, created_at, run_id, row_counts, files } = manifest;
   return {
     snapshot_id,
@@ -98,6 +104,7 @@ function rowOf({ manifest, current }: KeptSnapshot, before: string | null): Snap
     conversions: row_counts['conversions'] ?? null,
     bytes: Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0),
     current,
+    in_use: read.has(snapshot_id),
     before,
   };
 }

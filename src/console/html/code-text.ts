@@ -1,0 +1,6 @@
+import { html, type Html } from './html.ts';
+
+/** A sentence with code between backticks. */
+export function codeText(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+}
