@@ -37,8 +37,8 @@ export async function keptSnapshots(
 }
 
 /**
- * Returns the snapshot of an id, or of the only id that begins with it; of a moment the newest with an as-of up to it; by
- * default the current one. Throws `UsageError` with the kept ones where there is none.
+ * Returns the snapshot of an id, or of the only id that begins with it; of a moment the newest with an as-of up to it;
+ * by default the current one. Throws `UsageError` with the kept ones where there is none.
  */
 export async function findSnapshot(data: DataDirectory, id?: string): Promise<KeptSnapshot> {
   const moment = id === undefined ? undefined : looseMoment(id);
