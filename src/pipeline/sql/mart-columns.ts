@@ -271,6 +271,7 @@ export const martColumns = {
     reason: 'VARCHAR',
     raw: 'VARCHAR',
     raw_length: 'BIGINT',
+    rejected_at: 'TIMESTAMP WITH TIME ZONE',
   },
   report_daily: {
     report_date: 'DATE',

@@ -276,6 +276,7 @@ export interface ModelRows {
       reason: string;
       raw: string;
       raw_length: number;
+      rejected_at: string;
     };
     report_daily: {
       report_date: string;
