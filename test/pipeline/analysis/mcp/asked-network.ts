@@ -11,6 +11,7 @@ interface MadeClick {
   clicked_at: string;
   country: string;
   device: string;
+  sub1: string;
 }
 
 interface MadeConversion {
@@ -68,6 +69,7 @@ export class AskedFacts {
           clicked_at,
           country: ['DE', 'US', 'BR'][next(3)] as string,
           device: ['android', 'ios', 'desktop'][next(3)] as string,
+          sub1: `campaign-${next(3)}`,
         };
         this.clicks.push(click);
         if (next(4) !== 0) continue;
@@ -94,6 +96,7 @@ export async function askedNetwork({ clicks, conversions }: AskedFacts): Promise
       site_secret: siteSecrets[index],
       commission: Number(commission) / 100,
       reward_rate: Number(rate),
+      ...(site_key === 'alpha' && { postback: { url: 'https://alpha.example/reward', method: 'POST' } }),
     })),
   });
   const offers = payouts.map((payout, index) => ({
@@ -112,6 +115,7 @@ export async function askedNetwork({ clicks, conversions }: AskedFacts): Promise
   const repriced = offers.map((offer) => (offer.id === 6 ? { ...offer, payout: '0.9' } : offer));
   await pipeline.landOffers('net', [...repriced, { id: 7, external_id: 'offer-7', title: 'Offer 7', payout: '5' }]);
   await land(pipeline, until(asOf, earlier));
+  await pipeline.landLog('clicks', 'ndjson', [{ click_id: 'of-nobody', offer_id: 1, clicked_at: asOf }]);
   // Stamped after as-of, so counted by no figure; and two conversions of clicks that nobody knows.
   await pipeline.landLog('clicks', 'ndjson', [
     { ...(clicks[0] as MadeClick), click_id: 'late', clicked_at: '2025-03-10T12:30:00Z' },

@@ -93,6 +93,71 @@ test('a hundred questions are answered as plain arithmetic over the events does,
   expect(Object.values(expected).filter((value) => !/^[0.]*$/.test(String(value))).length).toBeGreaterThan(95);
 });
 
+describe('the twenty questions of sql/README.md', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../../../sql/README.md'), 'utf8');
+  const asked = [...page.matchAll(/^\*\*(\d+)\. (.*?)\*\*.*\n\n```sql\n([^]*?)\n```$/gm)];
+  const answers = new Map<number, Record<string, unknown>[]>();
+  const rowsOf = (number: number) => answers.get(number) ?? [];
+  const yesterday = { from: '2025-03-09T00:00:00Z', to: '2025-03-09T23:59:59Z' };
+
+  beforeAll(async () => {
+    expect(asked.map(([, number]) => Number(number))).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    for (const [, number, , sql] of asked) {
+      const { document } = await call('query', { sql });
+      answers.set(Number(number), (document['rows'] ?? [document]) as Record<string, unknown>[]);
+    }
+  });
+
+  it.each(asked.map(([, number, question]) => [Number(number), question] as const))('%i. %s', (number) => {
+    expect(rowsOf(number)).not.toEqual([]);
+    expect(rowsOf(number)[0]).not.toHaveProperty('error');
+  });
+
+  it('are right', () => {
+    for (const { offer_id, earnings, epc } of rowsOf(1)) {
+      const window = { offer: Number(offer_id), from: '2025-03-09T00:00:00Z' };
+      expect([earnings, epc]).toEqual(
+        (['earnings', 'epc'] as const).map((figure) => knownAnswer(facts, { figure, ...window })),
+      );
+    }
+    expect(rowsOf(1)).toHaveLength(6);
+    for (const { country, epc, clicks } of rowsOf(2))
+      expect([epc, String(clicks)]).toEqual(
+        (['epc', 'clicks'] as const).map((figure) =>
+          knownAnswer(facts, { figure, country: String(country), ...yesterday }),
+        ),
+      );
+    expect(rowsOf(2)).toHaveLength(3);
+    for (const { site_key, reversed, reversed_before } of rowsOf(3)) {
+      const site = String(site_key);
+      // Reversed five minutes after the credit.
+      const before = knownAnswer(facts, {
+        figure: 'reversed',
+        site,
+        from: '2025-03-08T11:55:00.001Z',
+        to: '2025-03-09T11:55:00Z',
+      });
+      const recent = knownAnswer(facts, { figure: 'reversed', site, from: '2025-03-09T11:55:00.001Z' });
+      expect([reversed, reversed_before].map(String), site).toEqual([recent, before]);
+    }
+    const [network] = rowsOf(4);
+    expect(String(network?.['reversed'])).toBe(knownAnswer(facts, { figure: 'reversed' }));
+    for (const { day, site_key, gross_earnings } of rowsOf(5))
+      expect(gross_earnings).toBe(
+        knownAnswer(facts, {
+          figure: 'earnings',
+          site: String(site_key),
+          from: `${String(day)}T00:00:00Z`,
+          to: day === '2025-03-10' ? asOf : `${String(day)}T23:59:59Z`,
+        }),
+      );
+    expect(rowsOf(5)).toHaveLength(12);
+    expect(rowsOf(13)).toMatchObject([{ offer_id: 6, change: '0.200000', payout: '0.900000' }]);
+    expect(rowsOf(16)).toHaveLength(2);
+    expect(rowsOf(18)).toMatchObject([{ rows: 1, reason: 'missing_site_key' }]);
+  });
+});
+
 describe('an answer', () => {
   it('has as many rows as asked for, and says how many there are', async () => {
     const { document } = await call('query', { sql: 'FROM range(5000)', max_rows: 3 });
