@@ -6,8 +6,11 @@
 --   click_id: The click that it names, ingested or not
 --   status: credited, rejected or charged_back; unattributed while its click, its offer or its milestone is unknown
 --   offer_id?: Public id of the click's offer; NULL while unknown
+--   source?: Catalog source of the offer; NULL while unknown
 --   site_key?: Site of the click; NULL while the click is unknown
 --   user_id?: Publisher's user of the click; NULL while the click is unknown
+--   country?: ISO 3166-1 alpha-2, of the click; NULL where unknown
+--   device?: android, ios or desktop, of the click; NULL where unknown
 --   event_id?: The milestone reached, of a multireward offer; NULL where the event names none
 --   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version valid when it was credited, without a credit at occurred_at; NULL while its offer or milestone is unknown
 --   credited_at?: When it was credited, UTC; NULL without a credit
@@ -21,8 +24,11 @@ SELECT
   click_id,
   status,
   offer_id,
+  source,
   site_key,
   user_id,
+  country,
+  device,
   event_id,
   payout,
   credited_at,

@@ -8,6 +8,15 @@
 --   reason: Code of what is wrong with it
 --   raw: The first 2,000 characters of the row as it stood there; for CSV and Parquet of the record as JSON
 --   raw_length: Characters of the whole row
-SELECT file_id, path, line, reason, raw, raw_length
+--   rejected_at: When the run read its file, UTC
+SELECT
+  rejects.file_id,
+  rejects.path,
+  rejects.line,
+  rejects.reason,
+  rejects.raw,
+  rejects.raw_length,
+  ingest_files.ingested_at AS rejected_at
 FROM rejects
-ORDER BY file_id, line
+JOIN ingest_files ON ingest_files.file_id = rejects.file_id
+ORDER BY rejects.file_id, rejects.line

@@ -30,8 +30,11 @@ SELECT
     ELSE 'credited'
   END AS status,
   deciding.offer_id,
+  deciding.source,
   deciding.site_key,
   deciding.user_id,
+  deciding.country,
+  deciding.device,
   deciding.event_id,
   deciding.resolved_payout AS payout,
   moments.credited_at,

@@ -31,7 +31,10 @@ attributed AS (
     click.site_key,
     click.user_id,
     click.clicked_at,
+    click.country,
+    click.device,
     offer.offer_id,
+    seen.source,
     -- NULLs are left out.
     greatest(based_on_credit.known_at, based_on_credit.occurred_at, click.known_at, seen.first_seen_at) AS changed_at
   FROM based_on_credit
@@ -48,7 +51,10 @@ SELECT
   attributed.site_key,
   attributed.user_id,
   attributed.clicked_at,
+  attributed.country,
+  attributed.device,
   attributed.offer_id,
+  attributed.source,
   attributed.reason,
   attributed.changed_at,
   CASE

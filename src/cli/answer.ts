@@ -22,7 +22,7 @@ export function addCommand(parent: Command, nameAndArguments: string, summary: s
 
 /** Help of an option of each command that reads a snapshot. */
 export const snapshotOption =
-  'kept snapshot, as `snapshots` lists them, or the beginning of its id (default: the current one)';
+  'kept snapshot, as `snapshots` lists them, the beginning of its id, or a moment, such as 2026-11-01T12:00:00Z, which means the newest as of then or before (default: the current one)';
 /** Help of an option of each command that writes CSV. */
 export const spreadsheetOption =
   'put an apostrophe before each text in the CSV that a spreadsheet would run as a formula; numbers stay';

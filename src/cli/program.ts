@@ -32,6 +32,7 @@ const groups: [heading: string, commands: string[], load: () => Promise<AddComma
   ['Analyse', ['snapshots'], async () => (await import('./commands/analysts/snapshots.ts')).addSnapshotsCommand],
   ['Analyse', ['diff'], async () => (await import('./commands/analysts/diff.ts')).addDiffCommand],
   ['Analyse', ['reconcile'], async () => (await import('./commands/analysts/reconcile.ts')).addReconcileCommand],
+  ['Analyse', ['mcp'], async () => (await import('./commands/analysts/mcp.ts')).addMcpCommand],
   [
     'Repair and keep',
     ['doctor', 'rebuild'],

@@ -9,7 +9,7 @@ import { addAccess, clientErrorHandler, frameworkErrors, requireRole } from './a
 import { readTls } from './access/safe-listener.ts';
 import { UserRegistry } from './access/user-registry.ts';
 import { sendHtml } from './access/sign-in.ts';
-import { roles, type ConsoleUser } from './access/users.ts';
+import type { ConsoleUser } from './access/users.ts';
 import { ActionJobs, type ActionJobsOptions } from './actions/jobs.ts';
 import { TooSlowError, type ConsoleSnapshot } from './data/console-snapshot.ts';
 import { TooBusyError } from './data/serial-queue.ts';
@@ -20,6 +20,7 @@ import { FileInspections } from './inspections/inspections.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
 import { ConsoleMetrics } from './live/console-metrics.ts';
 import { HealthMonitor } from './live/health.ts';
+import { mcpRoute } from './mcp/mcp-route.ts';
 import { document } from './page/document.ts';
 import { ConsoleError, type BarePage, type BareRequest, type Page, type PageRequest } from './page/page.ts';
 import { PageRenderer } from './page/render-page.ts';
@@ -71,6 +72,8 @@ const healthMilliseconds = 10_000;
 
 /** The reader of pages that are rendered before anybody requests them. */
 const nobody: ConsoleUser = { name: 'console', role: 'viewer' };
+/** Analysts get the pages of viewers. */
+const rolesAhead = ['viewer', 'operator'] as const;
 /**
  * The most requested pages, which are rendered for each role as soon as a snapshot is published. A live page is not
  * cached, but its statements warm up the snapshot and the delivery counts.
@@ -155,6 +158,7 @@ export async function createConsole({
     sendError(request, reply, new ConsoleError(404, 'There is no such page.'));
   });
   server.setErrorHandler((error, request, reply) => sendError(request, reply, error as Error));
+  await server.register(mcpRoute(data, log));
   // A scope of its own takes over the handler of errors that is there.
   await server.register(tryFileRoute(inspections, (request, body) => renderBare(tryFilePage, request, body)));
 
@@ -232,7 +236,7 @@ export async function createConsole({
     const snapshot = snapshots.current;
     if (snapshot === undefined) return;
     for (const page of pagesAhead)
-      for (const role of page.live === true ? [nobody.role] : roles)
+      for (const role of page.live === true ? [nobody.role] : rolesAhead)
         await renderer
           .render(page, pageRequest(snapshot, new Address(page.path), { ...nobody, role }))
           .catch((error: unknown) =>

@@ -77,10 +77,13 @@ describe.each(kept)('the data directory of %s', (version) => {
     // Days of before have the columns of now.
     const [rows] = await readAnalytics(data.current, (query) =>
       query(
-        `SELECT count(changed_at) AS dated, count(*) AS conversions, min(changed_at) < '${before.created_at}' AS as_ingested FROM conversions`,
+        `SELECT count(changed_at) AS dated, count(*) AS conversions, min(changed_at) < '${before.created_at}' AS as_ingested,
+           count(conversions.country) > 0 AND count(conversions.source) > 0 AS placed,
+           count(*) FILTER (conversions.country IS DISTINCT FROM clicks.country OR conversions.device IS DISTINCT FROM clicks.device) AS misplaced
+         FROM conversions LEFT JOIN clicks USING (click_id)`,
       ),
     );
-    expect(rows).toEqual({ dated: conversions, conversions, as_ingested: true });
+    expect(rows).toEqual({ dated: conversions, conversions, as_ingested: true, placed: true, misplaced: 0 });
     expect((await readRoutes(data.currentRoutes)).head.snapshot_id).toBe(after.snapshot_id);
     expect(await openClickKeys(data)).toHaveLength(1);
     expect(users).toHaveLength(1);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
@@ -11,12 +12,12 @@ import { html } from '../html/html.ts';
 import { connectionChecks } from './connection-checks.ts';
 import { EnterLink } from './enter-link.ts';
 import { AccessLimits, type Counted } from './limits.ts';
-import { isOwnPage, knownHosts } from './request-origin.ts';
+import { hasOwnOrigin, isOwnPage, knownHosts } from './request-origin.ts';
 import { securityHeaders } from './security-headers.ts';
 import { Sessions } from './sessions.ts';
 import { addSignInRoutes, sendHtml, ownPath, signInPage, type RenderPage } from './sign-in.ts';
 import type { UserRegistry } from './user-registry.ts';
-import type { ConsoleUser, Role } from './users.ts';
+import { isAllowed, type ConsoleUser, type Role } from './users.ts';
 import { Authenticator } from './authenticator.ts';
 
 declare module 'fastify' {
@@ -30,6 +31,11 @@ declare module 'fastify' {
      * either; `machine` is a viewer, or any program of this machine that asks by no proxy.
      */
     access?: 'anybody' | 'machine' | Role;
+    /**
+     * For programs: each request has a user's token in `Authorization: Bearer`, and no cookie lets in, so that no page
+     * of another site acts for a browser that is signed in.
+     */
+    byToken?: true;
   }
 }
 
@@ -81,33 +87,39 @@ export async function addAccess(
     return true;
   };
 
+  const isOwnForm = (request: FastifyRequest) =>
+    isReading(request) || isOwnPage(request.raw, connection.isSecure(request.raw));
+
   app.decorateRequest('user', null);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders);
     const { raw } = request;
     if (!isKnownHost(raw)) return refuse(reply, 421, unknownHost);
     if (connection.isExposed(raw)) return refuse(reply, 403, exposed);
-    if (!isReading(request) && !isOwnPage(raw, connection.isSecure(raw))) return refuse(reply, 403, otherPage);
+    const isOwn = request.routeOptions.config.byToken === true ? hasOwnOrigin(raw) : isOwnForm(request);
+    if (!isOwn) return refuse(reply, 403, otherPage);
     done();
   });
   // After the first hook, so that nothing else is read of a request that it refuses.
   await app.register(cookie);
   app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
     const { access } = request.routeOptions.config;
-    const user = authenticator.identify(request, now());
+    const byToken = request.routeOptions.config.byToken === true;
+    const user = byToken ? userOfToken(raw, users) : authenticator.identify(request, now());
     request.user = user;
     if (access === 'anybody') return done();
-    const { raw } = request;
     if (access === 'machine' && isFromThisMachine(raw.headers, raw.socket.remoteAddress)) return done();
-    const kind = isReading(request) ? 'page' : 'action';
+    const kind = isReading(request) || byToken ? 'page' : 'action';
     const counted = user === null ? `address ${addressOf(request)}` : `user ${user.name}`;
     if (refusedAsTooMany(kind, counted, reply)) return;
     const next = isReading(request) ? ownPath(request.url) : '/';
+    if (user === null && byToken) return refuse(reply.header('www-authenticate', 'Bearer'), 401, noToken);
     if (user === null) return void sendHtml(reply, 401, signInPage(renderPage, next));
     const required = access ?? (isReading(request) ? 'viewer' : 'operator');
-    if (required === 'operator' && user.role !== 'operator')
-      return void sendHtml(reply, 403, renderPage('Not allowed', notAllowed(user)));
-    done();
+    if (isAllowed(user.role, required)) return done();
+    if (byToken) return refuse(reply, 403, `${user.name} is a ${user.role}: this needs the role of an ${required}.`);
+    sendHtml(reply, 403, renderPage('Not allowed', notAllowed(user)));
   });
   // The console takes forms only: any other content type is refused unread.
   app.removeAllContentTypeParsers();
@@ -143,9 +155,19 @@ const exposed = 'The console answers its proxy only: use the address of the prox
 const otherPage =
   'This form was not sent by a page of the console, or over plain HTTP, where browsers do not say who sent it. Open the console at its own address, and send the form from there.';
 
-const notAllowed = ({ name }: ConsoleUser) =>
+const noToken =
+  'This address is for programs: send `Authorization: Bearer` and the token of an analyst, which `offerline console add <name> --role analyst` prints once.';
+
+const notAllowed = ({ name, role }: ConsoleUser) =>
   html`<h1>Operators only</h1>
-    <p role="alert">${name} is a viewer: viewers see everything and start no action.</p>`;
+    <p role="alert">${name} is ${role === 'analyst' ? 'an analyst: analysts' : 'a viewer: viewers'} see everything and start no action.</p>`;
+
+/** The user of a token in `Authorization`; null without one, and where nobody has it. */
+function userOfToken({ headers }: IncomingMessage, users: UserRegistry): ConsoleUser | null {
+  const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const user = token === undefined ? undefined : users.withToken(token);
+  return user === undefined ? null : { name: user.name, role: user.role };
+}
 
 /** Answers in plain text, without a page. */
 function refuse(reply: FastifyReply, status: number, text: string): void {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ConsoleSettings } from '../../kit/config/console-settings.ts';
 import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
@@ -37,8 +37,16 @@ export function knownHosts({ host, public_url, hosts }: ConsoleSettings): (reque
 export function isOwnPage({ headers }: IncomingMessage, isSecure: boolean): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
-  const { origin, host } = headers;
-  if (origin === undefined || !URL.canParse(origin)) return false;
+  return headers.origin !== undefined && isOrigin(headers, (page) => page.protocol === 'https:' || !isSecure);
+}
+
+/** Returns whether a program made the request, which names no origin, or a page of this console. */
+export function hasOwnOrigin({ headers }: IncomingMessage): boolean {
+  return headers.origin === undefined || isOrigin(headers);
+}
+
+function isOrigin({ origin = '', host }: IncomingHttpHeaders, fits: (page: URL) => boolean = () => true): boolean {
+  if (!URL.canParse(origin)) return false;
   const page = new URL(origin);
-  return page.host === host?.toLowerCase() && (page.protocol === 'https:' || !isSecure);
+  return page.host === host?.toLowerCase() && fits(page);
 }

@@ -5,9 +5,17 @@ import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 
-/** A viewer reads pages; an operator may also start actions. */
-export const roles = ['viewer', 'operator'] as const;
+/**
+ * A viewer reads pages; an analyst may also ask by MCP, which reads all of the analysts' file; an operator may also
+ * start actions. Each may do what those before it may.
+ */
+export const roles = ['viewer', 'analyst', 'operator'] as const;
 export type Role = (typeof roles)[number];
+
+/** Returns whether a role may do what another one is needed for. */
+export function isAllowed(role: Role, required: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(required);
+}
 
 /** A user, as pages and the audit log name them. */
 export interface ConsoleUser {

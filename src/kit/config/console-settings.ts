@@ -51,7 +51,7 @@ export const consoleSchema = z.strictObject({
       user: headerName.describe('Header that names the user'),
       role: headerName.optional().meta({
         absent: 'the role that `console add` gave that user',
-        description: 'Header that names the role: `viewer` or `operator`',
+        description: 'Header that names the role: `viewer`, `analyst` or `operator`',
       }),
     })
     .optional()

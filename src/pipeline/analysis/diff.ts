@@ -156,3 +156,10 @@ async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['
     };
   });
 }
+
+/** Orders offers with figures that moved, the largest change of earnings first. A double will do to order by. */
+export function byChangeOfEarnings(figures: SnapshotDiff['figures']): SnapshotDiff['figures'] {
+  const change = ({ moved: { earnings } }: SnapshotDiff['figures'][number]) =>
+    Math.abs(Number(earnings?.after ?? 0) - Number(earnings?.before ?? 0));
+  return figures.toSorted((one, other) => change(other) - change(one));
+}

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
+import { compareMoments, looseMoment, type Moment } from '../../kit/time/moment.ts';
 import { currentName, manifestOf, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { manifestFile, type Manifest } from '../snapshot/manifest.ts';
 
@@ -36,10 +37,12 @@ export async function keptSnapshots(
 }
 
 /**
- * Returns the snapshot of an id, or of the only id that begins with it; by default the current one. Throws `UsageError`
- * with the kept ones for an unknown id.
+ * Returns the snapshot of an id, or of the only id that begins with it; of a moment the newest with an as-of up to it;
+ * by default the current one. Throws `UsageError` with the kept ones where there is none.
  */
 export async function findSnapshot(data: DataDirectory, id?: string): Promise<KeptSnapshot> {
+  const moment = id === undefined ? undefined : looseMoment(id);
+  if (moment !== undefined) return snapshotAt(data, moment);
   const current = await currentName(data);
   if (id === undefined && current === undefined) {
     throw new UsageError(
@@ -59,6 +62,16 @@ export async function findSnapshot(data: DataDirectory, id?: string): Promise<Ke
   const manifest = await readManifest(data, name);
   if (typeof manifest === 'string') throw new UsageError(`snapshot ${folder} cannot be used: ${manifest}`);
   return { folder, manifest, current: name === current };
+}
+
+async function snapshotAt(data: DataDirectory, moment: Moment): Promise<KeptSnapshot> {
+  const { kept } = await keptSnapshots(data);
+  const found = kept.find(({ manifest }) => compareMoments(manifest.as_of, moment) <= 0);
+  if (found !== undefined) return found;
+  const oldest = kept.at(-1)?.manifest.as_of;
+  throw new UsageError(
+    `no snapshot as of ${moment} or before is kept; ${oldest === undefined ? 'none is' : `the oldest is as of ${oldest}`}`,
+  );
 }
 
 /** Returns the manifest, or the reason why it cannot be used. */

@@ -14,15 +14,21 @@ import type { KeptSnapshot } from './kept-snapshots.ts';
 /** A query gets this part of the memory, since a run on the same machine may take half; DuckDB spills the rest. */
 const memoryShare = 4;
 
+interface SnapshotDatabaseOptions {
+  writable?: readonly string[];
+  stop?: AbortSignal | undefined;
+  duckdb?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * Opens a snapshot's `analytics.duckdb` for people's queries: read-only, with access to the snapshot's own files and
  * those of `writable`, and with locked settings. The open file keeps the snapshot from being retired. When `stop` is
- * aborted, interrupts the statement and throws `StoppedError`.
+ * aborted, interrupts the statement and throws `StoppedError`. `duckdb`: options in place of its own limits.
  */
 export async function withSnapshotDatabase<Answer>(
   { folder }: Pick<KeptSnapshot, 'folder'>,
   work: (connection: DuckDBConnection) => Promise<Answer>,
-  { writable = [], stop }: { writable?: readonly string[]; stop?: AbortSignal | undefined } = {},
+  { writable = [], stop, duckdb = {} }: SnapshotDatabaseOptions = {},
 ): Promise<Answer> {
   sweepSpills();
   // By default DuckDB spills beside the database, into the published folder.
@@ -32,7 +38,7 @@ export async function withSnapshotDatabase<Answer>(
   process.once('exit', removeSpill);
   try {
     const memory_limit = `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`;
-    const database = await openSnapshotDatabase(folder, { temp_directory: spill, memory_limit }, writable);
+    const database = await openSnapshotDatabase(folder, { memory_limit, ...duckdb, temp_directory: spill }, writable);
     try {
       return await untilInterrupted(database.connection, stop, () => work(database.connection), 0);
     } catch (error) {

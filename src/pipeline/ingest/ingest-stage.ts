@@ -18,6 +18,7 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { DuckdbEngine } from './engine/duckdb-engine.ts';
 import type { EventEngine } from './engine/event-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
+import { readMissingCountries } from './events/missing-countries.ts';
 import { warnOfOddCredits } from './events/odd-credits.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
@@ -291,8 +292,9 @@ async function promoteNewFiles(
     offerVersions: 0,
     postbacks: 0,
   };
-  if (files + again.length === 0) return { summary, contentChanged: false };
   const { connection } = state;
+  const readCountries = await readMissingCountries({ ...run, connection }, engine);
+  if (files + again.length === 0) return { summary, contentChanged: readCountries };
   const catalogs = await ingestCatalogs(run, state, landing);
   summary.offerVersions = catalogs.changes.length;
   for (const kind of eventKinds) await ensureKeyRuns({ ...run, connection }, kind, run.runId);
@@ -321,7 +323,11 @@ async function promoteNewFiles(
   await warnOfRoundedIds(run, connection);
   const moved = await movedRows(connection, run, again);
   const contentChanged =
-    files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');
+    readCountries ||
+    files > 0 ||
+    catalogs.changes.length > 0 ||
+    catalogs.ledgerChanged ||
+    again.some(({ kind }) => kind !== 'offers');
   return {
     summary: {
       ...summary,

@@ -29,8 +29,11 @@ export interface ModelRows {
       click_id: string;
       status: string;
       offer_id: number | null;
+      source: string | null;
       site_key: string | null;
       user_id: string | null;
+      country: string | null;
+      device: string | null;
       event_id: string | null;
       payout: string | null;
       credited_at: string | null;
@@ -276,6 +279,7 @@ export interface ModelRows {
       reason: string;
       raw: string;
       raw_length: number;
+      rejected_at: string;
     };
     report_daily: {
       report_date: string;

@@ -57,6 +57,8 @@ export interface ConversionClicksTable {
   user_id: string;
   clicked_at: ColumnType<string, string | Date>;
   known_at: ColumnType<string | null, string | Date | null>;
+  country: string | null;
+  device: string | null;
 }
 
 export interface ConversionEventsTable {

@@ -28,6 +28,8 @@ export interface OpenConsole {
   as(role: Role, name?: string): Promise<Look>;
   /** Moves the clock on, so that no rate limit is reached. */
   pass(milliseconds: number): void;
+  /** Reads users and snapshots now, as it does each second. */
+  poll(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export async function consoleOver(data: DataDirectory): Promise<OpenConsole> {
     address,
     signIn,
     pass: (milliseconds) => void (now += milliseconds),
+    poll: () => running.poll(),
     close: () => running.close(),
     async as(role, name) {
       const cookie = await signIn(role, name);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import { byChangeOfEarnings, diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
 import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { figureNames } from '../../../pipeline/sql/figures.ts';
 import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
@@ -14,7 +14,7 @@ export function addDiffCommand(program: Command, context: CommandContext): void 
     'diff',
     'Shows what changed between two snapshots: offers added, removed and re-priced, commissions, figures that moved',
   )
-    .argument('<before>', 'kept snapshot, as `snapshots` lists them, or the beginning of its id')
+    .argument('<before>', 'kept snapshot, as `snapshots` lists them, the beginning of its id, or a moment')
     .argument('<after>', 'another one; `current` is the current one')
     .action(async (first: string, second: string, options: { json?: boolean }) => {
       const data = existingData();
@@ -68,7 +68,7 @@ function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff)
     ...section('figures that moved', moved),
     ...section(
       'offers with figures that moved, largest change of earnings first',
-      byEarnings(diff.figures).map(({ offer_id, title, moved: figures }) => ({
+      byChangeOfEarnings(diff.figures).map(({ offer_id, title, moved: figures }) => ({
         offer_id,
         title,
         ...Object.fromEntries(
@@ -95,11 +95,4 @@ function section(title: string, rows: Record<string, string | number>[]): string
 
 function shown({ before, after }: Pair): string {
   return `${String(before ?? '-')} → ${String(after ?? '-')}`;
-}
-
-/** Returns a number to order by, for which a double will do. */
-function byEarnings(figures: SnapshotDiff['figures']): SnapshotDiff['figures'] {
-  const change = ({ moved: { earnings } }: SnapshotDiff['figures'][number]) =>
-    Math.abs(Number(earnings?.after ?? 0) - Number(earnings?.before ?? 0));
-  return figures.toSorted((one, other) => change(other) - change(one));
 }

@@ -36,7 +36,10 @@ export function addConsoleUserCommands(consoleCommand: Command, context: Command
   )
     .argument('<name>', 'name of the user in the log of actions')
     .addOption(
-      new Option('--role <role>', 'a viewer looks, an operator also starts commands that change something')
+      new Option(
+        '--role <role>',
+        "a viewer looks; an analyst also asks by MCP, which reads all of the analysts' file; an operator also starts commands that change something",
+      )
         .choices(roles)
         .makeOptionMandatory(),
     )

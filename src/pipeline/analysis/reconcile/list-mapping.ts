@@ -38,5 +38,10 @@ export function readListMapping(file: string): ListMapping {
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  return readDocument(listMappingSchema, text, file);
+  return parseListMapping(text, file);
+}
+
+/** Parses a mapping for a publisher's list. Throws `UsageError` naming `place` and the key. */
+export function parseListMapping(text: string, place: string): ListMapping {
+  return readDocument(listMappingSchema, text, place);
 }

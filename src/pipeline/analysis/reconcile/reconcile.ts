@@ -20,6 +20,8 @@ interface ReconcileRequest {
   tolerance: Amount;
   /** Ends the comparison with `StoppedError`. */
   stop?: AbortSignal | undefined;
+  /** Options of the DuckDB that reads the snapshot, in place of its own limits. */
+  duckdb?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Result of a comparison. Amounts are decimal text in the site's points; `balance` is theirs less ours. */
@@ -48,7 +50,7 @@ export interface Reconciliation {
 /** Compares a publisher's list of rewards with what is due to the site by the snapshot. */
 export async function reconcile(
   snapshot: KeptSnapshot,
-  { siteKey, file, mapping, tolerance, stop, ...asked }: ReconcileRequest,
+  { siteKey, file, mapping, tolerance, stop, duckdb, ...asked }: ReconcileRequest,
 ): Promise<Reconciliation> {
   const list = await readPublisherFile(file, mapping);
   const { snapshot_id, as_of } = snapshot.manifest;
@@ -65,7 +67,7 @@ export async function reconcile(
     );
     return sortDifferences(matched, clicks, siteKey, { ...period, tolerance, asOf: as_of });
   };
-  const { differences, agreed, outside } = await withSnapshotDatabase(snapshot, compare, { stop });
+  const { differences, agreed, outside } = await withSnapshotDatabase(snapshot, compare, { stop, duckdb });
   const totals = differences.reduce(
     ({ there, here }, { due }) => ({ there: there + due.there, here: here + due.here }),
     { there: agreed.there, here: agreed.here },
