@@ -38,7 +38,6 @@ const circles: Circle[] = [
     append: 'external_identifier',
     postback: '&click_id={external_identifier}&transaction_id={transaction_id}&payout={payout_usd}',
   },
-  { connector: 'ogads', postback: '&click_id={aff_sub}&payout={payout}' },
   { connector: 'awin', linkParameter: 'clickref' },
   {
     connector: 'bitlabs',
@@ -70,6 +69,7 @@ const circles: Circle[] = [
     },
   },
   { connector: 'offer18', postback: '&click_id={aff_click_id}&transaction_id={tid}&payout={payout}' },
+  { connector: 'ogads', postback: '&click_id={aff_sub}&payout={payout}' },
   {
     connector: 'prodege',
     postback: '&click_id={s1}&transaction_id={conversion_id}&payout={payout}&status={state}',

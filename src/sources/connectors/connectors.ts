@@ -5,7 +5,6 @@ import { cake } from './cake.ts';
 import type { Connector } from './connector.ts';
 import { declaredNetwork, declaredNetworkNames, type DeclaredNetwork } from './declared-networks.ts';
 import { everflow } from './everflow.ts';
-import { ogads } from './ogads.ts';
 import { tune } from './tune.ts';
 
 const inCode: Readonly<Record<string, Connector>> = {
@@ -16,7 +15,6 @@ const inCode: Readonly<Record<string, Connector>> = {
   adgem,
   adgem_legacy: adgemLegacy,
   ayet,
-  ogads,
 };
 /** `http` is a network that `sources.json` declares itself, `s3` is storage and none. */
 const others: Readonly<Record<string, Connector>> = {

@@ -55,6 +55,11 @@ export function idPlaces({ short, mapped }: DeclaredFields): readonly string[] |
   return typeof id === 'string' ? [id] : mapped.fields['external_id']?.at;
 }
 
+/** True where the declaration says where the field is. */
+export function hasField({ short, mapped }: DeclaredFields, name: LandingFieldName): boolean {
+  return short.has(name) || Object.hasOwn(mapped.fields, name);
+}
+
 function isShort(field: unknown): field is ShortField {
   if (typeof field === 'string') return true;
   return typeof field === 'object' && field !== null && Object.keys(field).join() === 'value';

@@ -79,12 +79,13 @@ function scalarReader({ number, time, zone }: FieldMapping): ((value: JsonValue)
   };
 }
 
-function changesText({ text, lower, upper, trim }: FieldMapping): boolean {
-  return (text ?? lower ?? upper ?? trim) !== undefined;
+function changesText({ text, line, lower, upper, trim }: FieldMapping): boolean {
+  return (text ?? line ?? lower ?? upper ?? trim) !== undefined;
 }
 
-function changedText(text: string, { text: form, lower, upper, trim }: FieldMapping): string {
+function changedText(text: string, { text: form, line, lower, upper, trim }: FieldMapping): string {
   let changed = form === 'html' ? (plainText(text) ?? '') : text;
+  if (line) changed = changed.replaceAll(/\s*[\n\r]\s*/g, ' ');
   if (trim) changed = changed.trim();
   if (lower) changed = changed.toLowerCase();
   return upper ? changed.toUpperCase() : changed;

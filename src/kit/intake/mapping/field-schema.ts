@@ -114,6 +114,7 @@ const fullFieldSchema = z
     lower: z.literal(true).optional().meta({ absent: asItIs, description: 'In lower case' }),
     upper: z.literal(true).optional().meta({ absent: asItIs, description: 'In upper case' }),
     trim: z.literal(true).optional().meta({ absent: asItIs, description: 'Without blanks around' }),
+    line: z.literal(true).optional().meta({ absent: asItIs, description: 'On one line: breaks become blanks' }),
   })
   .superRefine((field, context) => {
     const says = (message: string, key?: string) =>

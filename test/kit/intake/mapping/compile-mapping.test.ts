@@ -50,6 +50,10 @@ describe('a value', () => {
     expect(recordOf('offers', { title: { at: ['html', 'name'], text: 'html' } }, { html: '<br>' })).toEqual({
       title: undefined,
     });
+    const line = { title: { at: 'name', text: 'html', line: true } };
+    expect(recordOf('offers', line, { name: { en: 'Farm<br>& Field', fr: 'Café\r\n crème' } })).toEqual({
+      title: { en: 'Farm & Field', fr: 'Café crème' },
+    });
   });
 });
 
