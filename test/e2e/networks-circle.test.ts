@@ -33,12 +33,12 @@ const circles: Circle[] = [
   { connector: 'affise' },
   { connector: 'adgem', postback: '&click_id={player_id}&transaction_id={transaction_id}&payout={payout}' },
   { connector: 'adgem_legacy', postback: '&click_id={player_id}&transaction_id={transaction_id}&payout={payout}' },
+  { connector: 'awin', linkParameter: 'clickref' },
   {
     connector: 'ayet',
     append: 'external_identifier',
     postback: '&click_id={external_identifier}&transaction_id={transaction_id}&payout={payout_usd}',
   },
-  { connector: 'awin', linkParameter: 'clickref' },
   {
     connector: 'bitlabs',
     postback: '&click_id=[%USER:UID%]&tx=[%TX%]&ref=[%REF%]&payout=[%VALUE:USD%]&hash=0',
