@@ -30,6 +30,9 @@ const warnings: Readonly<Record<string, string>> = {
   payout_differs_by_target: 'the payout differs by country or system: the lowest counts',
   denied_country_unknown: 'a denied country is not understood: the offer is shown there',
   denied_device_unknown: 'a denied device is not understood: the offer is shown on it',
+  country_unknown: 'a country is not understood: the offer is not shown there',
+  device_unknown: 'a device is not understood: the offer is not shown on it',
+  region_rules: 'it is for regions, cities or the like only: it is shown in their whole countries',
   unknown_field: 'nothing of ours has this name, so that it is not kept',
 };
 

@@ -55,7 +55,10 @@ export function oddOffers(page: OddOffers): Oddity[] {
     'with a payout of 0',
     'publishers would earn nothing by them',
   );
-  if (offers.length > 0 && offers.every(({ status }) => status === 'paused'))
+  const paused = offers.filter(({ status }) => status === 'paused');
+  const linkless = paused.filter((offer) => offer.destination_url === null).length;
+  add(linkless, 'without a link', 'they are paused: is the account approved for them?');
+  if (paused.length > linkless && paused.length === offers.length)
     odd.push({
       odd: 'all offers are paused',
       cure: 'none would be shown: ask the network what its status words mean, or whether the account is approved',

@@ -4,7 +4,7 @@ import type { CampaignRequest, CanonicalRecord, ToConversion } from './connector
 import { connectorNamed } from './connectors/connectors.ts';
 import { hasPlaceholder, streamSchema, type Stream, type StreamDeclaration } from './connectors/declaration.ts';
 import { declaredConversion } from './connectors/declared-conversion.ts';
-import { declaredOffer, idPlaces } from './connectors/declared.ts';
+import { declaredOffer, hasField, idPlaces } from './connectors/declared.ts';
 import { canonicalOffer } from './records/canonical-offer.ts';
 import { withClickId, type ClickIdPlace } from './records/click-link.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
@@ -97,9 +97,13 @@ function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
 function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
-    const { fields, rows, full, click_id, ...stream } = entry.offers;
-    const read = declaredOffer({ rows, fields }, settings);
-    const toCanonical = (record: NetworkRecord) => withClickLink(read(record), click_id);
+    const { fields, rows, warnings, full, click_id, ...stream } = entry.offers;
+    const read = declaredOffer({ rows, warnings, fields }, settings);
+    const needsLink = hasField(fields, 'destination_url');
+    const toCanonical = (record: NetworkRecord) => {
+      const made = withClickLink(read(record), click_id);
+      return needsLink ? pausedWithoutLink(made) : made;
+    };
     return { stream, isFull: full, toCanonical, idAt: idPlaces(fields) };
   }
   const offers = connectorNamed(entry.connector)?.offers;
@@ -139,5 +143,6 @@ function withClickLink(made: CanonicalRecord, place: ClickIdPlace | undefined): 
 /** An offer that the account has not joined has no link, and its clicks would lead nowhere. */
 function pausedWithoutLink(made: CanonicalRecord): CanonicalRecord {
   if (!('record' in made) || made.record['destination_url'] !== undefined) return made;
-  return { record: { ...made.record, status: 'paused' }, warnings: [...(made.warnings ?? []), 'no_link'] };
+  const record = canonicalOffer({ ...made.record, status: 'paused' });
+  return { record, warnings: [...(made.warnings ?? []), 'no_link'] };
 }

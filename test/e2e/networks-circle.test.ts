@@ -33,13 +33,12 @@ const circles: Circle[] = [
   { connector: 'affise' },
   { connector: 'adgem', postback: '&click_id={player_id}&transaction_id={transaction_id}&payout={payout}' },
   { connector: 'adgem_legacy', postback: '&click_id={player_id}&transaction_id={transaction_id}&payout={payout}' },
+  { connector: 'awin', linkParameter: 'clickref' },
   {
     connector: 'ayet',
     append: 'external_identifier',
     postback: '&click_id={external_identifier}&transaction_id={transaction_id}&payout={payout_usd}',
   },
-  { connector: 'ogads', postback: '&click_id={aff_sub}&payout={payout}' },
-  { connector: 'awin', linkParameter: 'clickref' },
   {
     connector: 'bitlabs',
     postback: '&click_id=[%USER:UID%]&tx=[%TX%]&ref=[%REF%]&payout=[%VALUE:USD%]&hash=0',
@@ -70,6 +69,7 @@ const circles: Circle[] = [
     },
   },
   { connector: 'offer18', postback: '&click_id={aff_click_id}&transaction_id={tid}&payout={payout}' },
+  { connector: 'ogads', postback: '&click_id={aff_sub}&payout={payout}' },
   {
     connector: 'prodege',
     postback: '&click_id={s1}&transaction_id={conversion_id}&payout={payout}&status={state}',

@@ -126,7 +126,7 @@ it('rejects are counted by reason over the whole page, each with its cure; secre
 });
 
 it.each([
-  ['without a link', {}, 'all 1 active offer without a link'],
+  ['without a link', {}, 'all 1 offer without a link'],
   ['no address', { to: 'nonsense' }, 'all 1 active offer with a link that is no address'],
   ['no click id', { to: 'https://t.example/' }, 'all 1 active offer with a link that takes no click id'],
   [

@@ -1,4 +1,5 @@
-import { rowsSchema } from '../../kit/intake/mapping/rows-schema.ts';
+import { oneOrMore } from '../../kit/intake/mapping/either-form.ts';
+import { placeSchema, rowsSchema } from '../../kit/intake/mapping/rows-schema.ts';
 import { z } from 'zod';
 import { pagingMistake, requestMistake, streamSchema } from '../connectors/declaration.ts';
 import { conversionFieldsSchema } from '../connectors/declared-conversion.ts';
@@ -16,6 +17,15 @@ const clickIdSchema = z.union(
   { error: 'is neither {"parameter": NAME} nor {"macro": TEXT}' },
 );
 
+const warningSchema = z.strictObject({
+  as: z
+    .string()
+    .regex(/^[a-z][a-z_]{0,63}$/, 'is no name of small letters and underlines')
+    .describe('Name that it is counted by'),
+  each: placeSchema.optional().describe('Place of a list: one of its members has to meet `rows`'),
+  rows: rowsSchema.describe('Conditions of records that are counted'),
+});
+
 /** The list of offers of a network that `sources.json` declares. */
 export const offersSchema = streamSchema.extend({
   full: z
@@ -29,6 +39,12 @@ export const offersSchema = streamSchema.extend({
       'Where its links take our click id: a parameter of the query, added or replaced, or a text in its place',
   }),
   rows,
+  warnings: oneOrMore(warningSchema).optional().meta({
+    absent: 'none',
+    takes: '`{"as": NAME, "rows": …}`, or list of such',
+    description:
+      'Records that lose something, counted by `as` in the pull’s warnings: those that `rows` hold for or, with `each`, one of whose members there they hold for',
+  }),
   fields: declaredFieldsSchema.meta({
     takes: 'place or rules by field of ours',
     description: 'Where landing’s fields stand in a record, [as in a mapping](../src/kit/intake/mapping/README.md)',

@@ -1,11 +1,9 @@
 import { adgem, adgemLegacy } from './adgem.ts';
 import { affise } from './affise.ts';
-import { ayet } from './ayet.ts';
 import { cake } from './cake.ts';
 import type { Connector } from './connector.ts';
 import { declaredNetwork, declaredNetworkNames, type DeclaredNetwork } from './declared-networks.ts';
 import { everflow } from './everflow.ts';
-import { ogads } from './ogads.ts';
 import { tune } from './tune.ts';
 
 const inCode: Readonly<Record<string, Connector>> = {
@@ -15,8 +13,6 @@ const inCode: Readonly<Record<string, Connector>> = {
   affise,
   adgem,
   adgem_legacy: adgemLegacy,
-  ayet,
-  ogads,
 };
 /** `http` is a network that `sources.json` declares itself, `s3` is storage and none. */
 const others: Readonly<Record<string, Connector>> = {

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
 import { jsonSchema } from '../../kit/intake/mapping/either-form.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
-import { membersOf, scalarText } from '../../kit/intake/mapping/places.ts';
+import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
+import { rowFilter } from '../../kit/intake/mapping/rows.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
 import type { JsonObject, JsonValue } from '../../kit/text/json-text.ts';
 import type { LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
@@ -55,6 +56,11 @@ export function idPlaces({ short, mapped }: DeclaredFields): readonly string[] |
   return typeof id === 'string' ? [id] : mapped.fields['external_id']?.at;
 }
 
+/** True where the declaration says where the field is. */
+export function hasField({ short, mapped }: DeclaredFields, name: LandingFieldName): boolean {
+  return short.has(name) || Object.hasOwn(mapped.fields, name);
+}
+
 function isShort(field: unknown): field is ShortField {
   if (typeof field === 'string') return true;
   return typeof field === 'object' && field !== null && Object.keys(field).join() === 'value';
@@ -69,20 +75,44 @@ function asPlace([name, field]: [string, unknown]): [string, unknown] {
   return [name, typeof field === 'string' ? field : ''];
 }
 
+/** A warning, and the records that it counts. */
+export interface DeclaredWarning {
+  as: string;
+  each?: string | undefined;
+  rows: readonly Condition[];
+}
+
+/** How a declaration reads a record of the list. */
+export interface OfferReading {
+  rows?: readonly Condition[] | undefined;
+  warnings?: readonly DeclaredWarning[] | undefined;
+  fields: DeclaredFields;
+}
+
 /** Makes the function that converts a record as an operator declared it. */
 export function declaredOffer(
-  { rows, fields }: { rows?: readonly Condition[] | undefined; fields: DeclaredFields },
+  { rows, warnings: declared, fields }: OfferReading,
   source: SourceSettings,
 ): (record: NetworkRecord) => CanonicalRecord {
   const mapping = compileMapping({ rows, fields: fields.mapped }, 'offers');
+  const warningsOf = warningReader(declared);
   return (record) => {
     const mapped = mapping.map(record.value);
     if ('passedOver' in mapped) return { leftOut: 'passed_over' };
     const offer = { ...shortFields(record, fields.short), ...mapped.record };
     offer['currency'] ??= source.currency ?? 'USD';
-    const { warnings } = mapped;
+    const warnings = [...mapped.warnings, ...warningsOf(record.value)];
     return warnings.length === 0 ? { record: canonicalOffer(offer) } : { record: canonicalOffer(offer), warnings };
   };
+}
+
+function warningReader(declared: readonly DeclaredWarning[] = []): (record: JsonValue) => string[] {
+  const readers = declared.map(({ as, each, rows }) => {
+    const counts = rowFilter(rows);
+    if (each === undefined) return { as, holds: counts };
+    return { as, holds: (record: JsonValue) => membersOf(valueAt(record, each)).some((member) => counts(member)) };
+  });
+  return (record) => readers.flatMap(({ as, holds }) => (holds(record) ? [as] : []));
 }
 
 const lists = new Set(['countries', 'devices', 'categories', 'formats'] satisfies LandingFieldName[] as string[]);

@@ -7,7 +7,7 @@ import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import { trackingType } from '../records/tracking-type.ts';
-import { targetCountries, targetDevicesByAll, type DeviceRule } from '../../kit/vocabulary/targeting.ts';
+import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/vocabulary/targeting.ts';
 
 /**
  * Everflow, affiliate API v1. All affiliates of a network share five requests a second; we use two. Times are seconds
@@ -150,7 +150,7 @@ function payoutsOf(
 }
 
 /** Types of which only some are excluded, such as tablets, leave the systems of the others. */
-function deviceTypes(rules: readonly NetworkRecord[], warnings: Set<string>): DeviceRule {
+function deviceTypes(rules: readonly NetworkRecord[], warnings: Set<string>): TargetRule {
   const denied = wordsOf(rules, 'exclude').map((word) => word.toLowerCase());
   const isHalf = denied.includes('mobile') !== denied.includes('tablet');
   if (isHalf) warnings.add('device_types_in_part');

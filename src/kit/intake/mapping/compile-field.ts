@@ -1,6 +1,12 @@
-import type { JsonValue } from '../../text/json-text.ts';
-import { targetCountries, targetDevices, type Targeted } from '../../vocabulary/targeting.ts';
-import { unread, valueConverter, type Converted } from './convert-value.ts';
+import { jsonText, type JsonValue } from '../../text/json-text.ts';
+import {
+  targetCountries,
+  targetCountriesByAll,
+  targetDevices,
+  targetDevicesByAll,
+  type Targeted,
+} from '../../vocabulary/targeting.ts';
+import { noneReader, unread, valueConverter, type Converted } from './convert-value.ts';
 import type { FieldMapping } from './field-schema.ts';
 import { compareDecimals, plainDecimal } from './numbers.ts';
 import { scalarText, valueAt } from './places.ts';
@@ -17,8 +23,9 @@ export function valueField(name: string, field: FieldMapping): ReadField {
   const { at } = field;
   if (at === undefined) return () => field.value as JsonValue | undefined;
   const read = foundValue(name, field);
+  const isNone = noneReader(field);
   return (record, reading) => {
-    const { value, place } = findValue(record, at);
+    const { value, place } = findValue(record, at, isNone);
     return read(value, reading, place);
   };
 }
@@ -48,7 +55,7 @@ function lowestField(name: string, field: FieldMapping): ReadField {
     const amounts: string[] = [];
     for (const value of values) {
       const converted = convert(value);
-      if ('leftOut' in converted) continue;
+      if ('leftOut' in converted || ('value' in converted && converted.value === undefined)) continue;
       const amount = 'value' in converted ? scalarText(converted.value) : undefined;
       if (amount === undefined || plainDecimal(amount) === undefined) {
         const problem = 'problem' in converted ? converted.problem : 'has an amount that is no number';
@@ -72,23 +79,16 @@ function lowestField(name: string, field: FieldMapping): ReadField {
 export function listField(name: string, field: FieldMapping): ReadField {
   const constant = field.value as JsonValue | undefined;
   if (field.at === undefined && field.each === undefined) return () => constant;
-  const allowed = memberReader(field);
-  const convert = valueConverter(field);
-  const denied = field.except === undefined ? undefined : deniedReader(field, field.except);
+  const { within } = field;
+  const rules = [ruleReader(field), ...(within === undefined ? [] : [ruleReader(inFormOf(field, within))])];
   return (record, reading) => {
-    const members = allowed(record);
-    const read = convertAll(members, convert, false);
-    const without = denied?.(record) ?? { values: [], place: '', wasLeftOut: false };
-    const faulty = [read, without].find((list) => 'problem' in list);
-    if (faulty !== undefined && 'problem' in faulty) {
+    const read = rules.map((rule) => rule(record));
+    const faulty = read.find((rule) => 'problem' in rule);
+    if (faulty !== undefined) {
       reading.note({ field: name, place: faulty.place, problem: faulty.problem });
       return unread(valueAt(record, faulty.place));
     }
-    const { values, wasLeftOut } = read as ConvertedList;
-    const isEmptied = values.length === 0 && (wasLeftOut || (members.isEmptied === true && denied === undefined));
-    const left = isEmptied
-      ? ({ nothing: true, warnings: [] } as const)
-      : remaining(name, values, (without as ConvertedList).values);
+    const left = remaining(name, read as ListRule[]);
     for (const warning of left.warnings) reading.warnings.add(warning);
     if ('nothing' in left) {
       reading.runsNowhere ||= name === 'countries' || name === 'devices';
@@ -98,22 +98,50 @@ export function listField(name: string, field: FieldMapping): ReadField {
   };
 }
 
+/** What a list allows and denies. */
+interface ListRule {
+  allowed: JsonValue[];
+  denied: JsonValue[];
+  /** The list has members, and none of them counts. */
+  isEmptied: boolean;
+}
+
 interface ConvertedList {
   values: JsonValue[];
-  place: string;
   /** Some members were left out by a word. */
   wasLeftOut: boolean;
 }
 
-type ReadList = ConvertedList | { problem: string; place: string };
+interface ListProblem {
+  problem: string;
+  place: string;
+}
 
-/** Makes the reader of a deny list. A place is that of a list in the form of the allowed one. */
-function deniedReader(
-  field: FieldMapping,
-  except: NonNullable<FieldMapping['except']>,
-): (record: JsonValue) => ReadList {
-  const ofItsForm = field.each === undefined ? { at: [except as string] } : { each: except as string };
-  const list: FieldMapping = typeof except === 'string' ? { ...field, ...ofItsForm } : except;
+function ruleReader(field: FieldMapping): (record: JsonValue) => ListRule | ListProblem {
+  const members = memberReader(field);
+  const convert = valueConverter(field);
+  const { except } = field;
+  const denied = except === undefined ? undefined : deniedReader(inFormOf(field, except));
+  return (record) => {
+    const found = members(record);
+    const read = convertAll(found, convert, false);
+    const without = denied?.(record) ?? { values: [] };
+    if ('problem' in read) return read;
+    if ('problem' in without) return without;
+    const { values, wasLeftOut } = read;
+    const isEmptied = values.length === 0 && (wasLeftOut || (found.isEmptied === true && denied === undefined));
+    return { allowed: values, denied: without.values, isEmptied };
+  };
+}
+
+/** A list beside another one: a place is read in the form of that one, an object by its own rules. */
+function inFormOf(field: FieldMapping, list: NonNullable<FieldMapping['within']>): FieldMapping {
+  if (typeof list !== 'string') return list;
+  const { except: _, within: __, ...form } = field;
+  return { ...form, ...(field.each === undefined ? { at: [list] } : { each: list }) };
+}
+
+function deniedReader(list: FieldMapping): (record: JsonValue) => ConvertedList | ListProblem {
   const members = memberReader(list);
   const convert = valueConverter(list);
   return (record) => convertAll(members(record), convert, true);
@@ -124,10 +152,10 @@ function convertAll(
   { values, place, lacking }: Members,
   convert: (value: JsonValue) => Converted,
   needsAll: boolean,
-): ReadList {
+): ConvertedList | ListProblem {
   if (lacking > 0 && (needsAll || values.length === 0))
     return { place, problem: `has ${lacking} of ${lacking + values.length} members without a value` };
-  const list: ConvertedList = { values: [], place, wasLeftOut: false };
+  const list: ConvertedList = { values: [], wasLeftOut: false };
   for (const value of values) {
     const converted = convert(value);
     if ('problem' in converted) return { place, problem: converted.problem };
@@ -139,15 +167,28 @@ function convertAll(
 
 type Remaining = { values: JsonValue[]; warnings: readonly string[] } | Exclude<Targeted, { values: string[] }>;
 
-function remaining(name: string, allowed: JsonValue[], denied: readonly JsonValue[]): Remaining {
-  if (denied.length === 0) return { values: allowed, warnings: [] };
-  const [texts, without] = [allowed.map(textOf), denied.map(textOf)];
-  if (name === 'countries') return targetCountries(texts, without);
-  if (name === 'devices') return targetDevices(texts, without);
-  const words = new Set(without.map(wordOf));
-  return { values: allowed.filter((value) => !words.has(wordOf(textOf(value)))), warnings: [] };
+/** What the rules leave; all of them have to hold. */
+function remaining(name: string, rules: readonly ListRule[]): Remaining {
+  if (rules.some(({ isEmptied }) => isEmptied)) return { nothing: true, warnings: [] };
+  const [{ allowed, denied } = { allowed: [], denied: [] }, ...others] = rules;
+  if (others.length === 0 && denied.length === 0) return { values: allowed, warnings: [] };
+  const texts = rules.map((rule) => ({ allowed: rule.allowed.map(textOf), denied: rule.denied.map(textOf) }));
+  const [{ allowed: words, denied: without } = { allowed: [], denied: [] }] = texts;
+  if (name === 'countries') return others.length === 0 ? targetCountries(words, without) : targetCountriesByAll(texts);
+  if (name === 'devices') return others.length === 0 ? targetDevices(words, without) : targetDevicesByAll(texts);
+  return { values: valuesLeft(rules), warnings: [] };
 }
 
+/** Values that every list allows; an empty one allows all. */
+function valuesLeft(rules: readonly ListRule[]): JsonValue[] {
+  const wordIn = (value: JsonValue) => wordOf(textOf(value));
+  const [first = [], ...others] = rules.map(({ allowed }) => allowed).filter((list) => list.length > 0);
+  const within = others.map((list) => new Set(list.map(wordIn)));
+  const without = new Set(rules.flatMap(({ denied }) => denied.map(wordIn)));
+  return first.filter((value) => !without.has(wordIn(value)) && within.every((list) => list.has(wordIn(value))));
+}
+
+/** A member that is no text goes on as JSON, a word that nobody knows. */
 function textOf(value: JsonValue): string {
-  return scalarText(value) ?? '';
+  return scalarText(value) ?? jsonText(value);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../../text/json-text.ts';
 import type { FieldMapping } from './field-schema.ts';
 import { plainText } from './html.ts';
-import { NumberReader } from './numbers.ts';
+import { compareDecimals, NumberReader } from './numbers.ts';
 import { scalarText } from './places.ts';
 import { wordOf } from './rows.ts';
 import { timeReader } from './times.ts';
@@ -16,7 +16,9 @@ const maxQuoted = 80;
 export function valueConverter(field: FieldMapping): (value: JsonValue | undefined) => Converted {
   const words = wordReader(field);
   const read = scalarReader(field);
-  return (given) => {
+  const standsForNone = noneReader(field);
+  return (written) => {
+    const given = standsForNone(written) ? undefined : written;
     const value = changesText(field) ? mapTexts(given, (text) => changedText(text, field)) : given;
     const meaning = words?.(value);
     if (meaning !== undefined) return meaning === null ? { leftOut: true } : { value: meaning };
@@ -28,6 +30,18 @@ export function valueConverter(field: FieldMapping): (value: JsonValue | undefin
 export function isAbsent(value: JsonValue | undefined): value is undefined | null | '' {
   if (typeof value === 'string') return value.trim() === '';
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** Makes the check for values that are absent, or stand for none in this field. */
+export function noneReader({ none }: Pick<FieldMapping, 'none'>): (value: JsonValue | undefined) => boolean {
+  if (none === undefined) return isAbsent;
+  const words = new Set(none.map(wordOf));
+  const numbers = none.filter((value) => typeof value === 'number').map(String);
+  return (value) => {
+    const text = scalarText(value);
+    if (isAbsent(value) || text === undefined) return isAbsent(value);
+    return words.has(wordOf(text)) || numbers.some((number) => compareDecimals(text, number) === 0);
+  };
 }
 
 /**
@@ -79,12 +93,13 @@ function scalarReader({ number, time, zone }: FieldMapping): ((value: JsonValue)
   };
 }
 
-function changesText({ text, lower, upper, trim }: FieldMapping): boolean {
-  return (text ?? lower ?? upper ?? trim) !== undefined;
+function changesText({ text, line, lower, upper, trim }: FieldMapping): boolean {
+  return (text ?? line ?? lower ?? upper ?? trim) !== undefined;
 }
 
-function changedText(text: string, { text: form, lower, upper, trim }: FieldMapping): string {
+function changedText(text: string, { text: form, line, lower, upper, trim }: FieldMapping): string {
   let changed = form === 'html' ? (plainText(text) ?? '') : text;
+  if (line) changed = changed.replaceAll(/\s*[\n\r]\s*/g, ' ');
   if (trim) changed = changed.trim();
   if (lower) changed = changed.toLowerCase();
   return upper ? changed.toUpperCase() : changed;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTimeZone, noTimeZone } from '../../time/zone.ts';
 import { eitherForm, oneOrMore } from './either-form.ts';
 import { wordOf } from './rows.ts';
-import { placeSchema, rowsSchema } from './rows-schema.ts';
+import { placeSchema, rowsSchema, scalarSchema } from './rows-schema.ts';
 import { hasOwnOffset } from './times.ts';
 
 const placesSchema = oneOrMore(placeSchema);
@@ -55,6 +55,13 @@ const listSchema = z.strictObject({
 /** A deny list: a place that is read as the list itself is, or one with rules of its own. */
 const exceptSchema = eitherForm(isText, placeSchema, listSchema.superRefine(checkPlaces));
 
+/** A further list that has to hold, with a deny list of its own. */
+const withinSchema = eitherForm(
+  isText,
+  placeSchema,
+  listSchema.extend({ except: exceptSchema.optional() }).superRefine(checkPlaces),
+);
+
 const fullFieldSchema = z
   .strictObject({
     at: placesSchema.optional().meta({
@@ -66,6 +73,11 @@ const fullFieldSchema = z
       .json()
       .optional()
       .meta({ absent: 'none', description: 'Value for all records; with a place, for those that have none there' }),
+    none: oneOrMore(scalarSchema).optional().meta({
+      absent: 'null and blank text',
+      takes: 'value, or list',
+      description: 'Values that stand for none, such as 0 where there is no limit; a number in any spelling',
+    }),
     each: placeSchema.optional().meta({
       absent: 'none',
       description: 'Place of a list of objects, or of a map of them, of which `at` names the value',
@@ -87,6 +99,11 @@ const fullFieldSchema = z
       absent: 'none',
       takes: 'place, or object',
       description: 'List whose members are taken away, from all countries or devices where the allowed ones are empty',
+    }),
+    within: withinSchema.optional().meta({
+      absent: 'none',
+      takes: 'place, or object',
+      description: 'Further list that the members have to be in, such as types of devices beside systems; empty is all',
     }),
     lowest: z
       .literal(true)
@@ -114,6 +131,7 @@ const fullFieldSchema = z
     lower: z.literal(true).optional().meta({ absent: asItIs, description: 'In lower case' }),
     upper: z.literal(true).optional().meta({ absent: asItIs, description: 'In upper case' }),
     trim: z.literal(true).optional().meta({ absent: asItIs, description: 'Without blanks around' }),
+    line: z.literal(true).optional().meta({ absent: asItIs, description: 'On one line: breaks become blanks' }),
   })
   .superRefine((field, context) => {
     const says = (message: string, key?: string) =>

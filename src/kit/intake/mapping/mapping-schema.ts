@@ -116,7 +116,7 @@ function* mistakesIn(
 
 /** Keys that only a field with a list may have, or one with the lowest of several amounts. */
 function* listKeys(field: FieldMapping): Generator<Mistake> {
-  for (const key of ['each', 'split', 'except', 'keys'] as const) {
+  for (const key of ['each', 'split', 'except', 'within', 'keys'] as const) {
     if (field[key] === undefined || (field.lowest && (key === 'each' || key === 'split'))) continue;
     yield { message: 'gives a list, and the field takes one value: see "lowest", or name one place', path: [key] };
   }

@@ -24,14 +24,15 @@ export interface Members {
   isEmptied?: boolean;
 }
 
-/** Returns the first place that has a value, and the value. */
+/** Returns the first place that has a value, and the value; `isNone` says which values are none. */
 export function findValue(
   record: JsonValue,
   places: readonly string[],
+  isNone: (value: JsonValue | undefined) => boolean = isAbsent,
 ): { value: JsonValue | undefined; place: string } {
   for (const place of places) {
     const value = valueAt(record, place);
-    if (!isAbsent(value)) return { value, place };
+    if (!isNone(value) && value !== undefined) return { value, place };
   }
   return { value: undefined, place: places[0] ?? '' };
 }

@@ -5,17 +5,17 @@ import { oneOrMore } from './either-form.ts';
 export const placeSchema = z.string({ error: 'is not a place such as "geo.country"' }).max(500);
 
 /** A value to compare with; null and an empty text stand for an absent one. */
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
+export const scalarSchema = z.union([z.string(), z.number(), z.boolean(), z.null()], {
   error: 'is not a text, a number, a truth value or null',
 });
 
 const condition = z
   .strictObject({
     at: placeSchema.describe('Place of the value that is looked at'),
-    is: oneOrMore(scalar)
+    is: oneOrMore(scalarSchema)
       .optional()
       .meta({ absent: 'any', takes: 'value, or list', description: 'Values of records that count' }),
-    not: oneOrMore(scalar)
+    not: oneOrMore(scalarSchema)
       .optional()
       .meta({ absent: 'none', takes: 'value, or list', description: 'Values of records that do not count' }),
   })

@@ -35,6 +35,18 @@ describe('a value', () => {
     expect(recordOf('clicks', { sub1: 'aff_sub' }, { aff_sub: '' })).toEqual({ sub1: undefined });
   });
 
+  it('is absent where it stands for none: a number in any spelling, the next place counts', () => {
+    const daily_cap = { at: ['cap', 'limit'], none: [0, 'unlimited'] };
+    const of = (record: object) => recordOf('offers', { daily_cap }, record);
+    expect(of({ cap: '0.00', limit: '25' })).toEqual({ daily_cap: '25' });
+    expect(of({ cap: -0, limit: ' Unlimited ' })).toEqual({ daily_cap: undefined });
+    expect(of({ cap: '10' })).toEqual({ daily_cap: '10' });
+    const payout = { each: 'all', at: 'usd', none: [0], lowest: true };
+    expect(recordOf('offers', { payout }, { all: [{ usd: '0.0' }, { usd: 2 }] })).toEqual({ payout: '2' });
+    const status = { at: 's', none: 'n/a', words: { '': 'active', '*': 'paused' } };
+    expect(recordOf('offers', { status }, { s: 'N/A' })).toEqual({ status: 'active' });
+  });
+
   it('stays as it was written where nothing more is said, and nothing else of the record is kept', () => {
     const result = mapped('clicks', {}, { id: 7, offer: 17, user: 'NULL', other: 1 });
     expect(result).toEqual({
@@ -49,6 +61,10 @@ describe('a value', () => {
     expect(recordOf('offers', fields, record)).toEqual({ title: { en: 'R&D', fr: 'Café' }, currency: 'EUR' });
     expect(recordOf('offers', { title: { at: ['html', 'name'], text: 'html' } }, { html: '<br>' })).toEqual({
       title: undefined,
+    });
+    const line = { title: { at: 'name', text: 'html', line: true } };
+    expect(recordOf('offers', line, { name: { en: 'Farm<br>& Field', fr: 'Café\r\n crème' } })).toEqual({
+      title: { en: 'Farm & Field', fr: 'Café crème' },
     });
   });
 });
@@ -103,6 +119,14 @@ describe('rows', () => {
     expect(mapping.map({ click_id: 'total' })).toEqual({ passedOver: true });
     expect(mapping.map({ click_id: 'a', x: null })).toEqual({ record: { click_id: 'a', x: null }, warnings: [] });
   });
+});
+
+it('rows tell a list with members from an absent one', () => {
+  const record = { id: 1, some: ['Bavaria'], map: { BY: 1 }, empty: [], none: null };
+  const counts = (rows: object) => !('passedOver' in mapped('offers', {}, record, rows));
+  const present = Object.keys(record).filter((at) => counts({ at, not: null }));
+  expect(present).toEqual(['id', 'some', 'map']);
+  expect(Object.keys(record).filter((at) => counts({ at, is: [''] }))).toEqual(['empty', 'none']);
 });
 
 describe('a list', () => {
@@ -226,6 +250,36 @@ describe('a deny list', () => {
   it('of other lists takes their words away', () => {
     const categories = { at: 'all', except: 'hidden' };
     expect(recordOf('offers', { categories }, { all: ['A', 'b'], hidden: [' B'] })).toEqual({ categories: ['A'] });
+  });
+});
+
+describe('a further list', () => {
+  const devices = { at: 'systems', within: { each: 'types', at: 'label', except: 'denied' } };
+  const left = (record: object) => recordOf('offers', { devices, status: 's' }, { s: 'active', ...record });
+
+  it('leaves members that are in both, in any spelling; an empty one says nothing', () => {
+    expect(left({ systems: ['Android', 'Windows'], types: [{ label: 'phone' }] })).toMatchObject({
+      devices: ['android'],
+    });
+    expect(left({ systems: [], types: [{ label: 'phone' }] })).toMatchObject({ devices: ['android', 'ios'] });
+    expect(left({ systems: ['iPad'] })).toMatchObject({ devices: ['ios'] });
+    expect(left({})).toEqual({ devices: undefined, status: 'active' });
+    expect(left({ systems: ['iOS'], types: [{ label: 'desktop' }] })).toEqual({ devices: undefined, status: 'paused' });
+    expect(left({ systems: ['iOS', 'web'], denied: [{ label: 'pc' }] })).toMatchObject({ devices: ['ios'] });
+    const countries = { at: 'geo', within: 'licences' };
+    expect(recordOf('offers', { countries }, { geo: ['Germany', 'FR'], licences: ['de', 'PL'] })).toEqual({
+      countries: ['DE'],
+    });
+    const categories = { at: 'tags', within: 'shown' };
+    expect(recordOf('offers', { categories }, { tags: ['Games', 'Quiz'], shown: ['games'] })).toEqual({
+      categories: ['Games'],
+    });
+  });
+
+  it('never comes to mean everywhere', () => {
+    expect(left({ systems: ['iOS'], types: [{ label: 'fridge' }] })).toMatchObject({ devices: ['fridge'] });
+    expect(left({ systems: ['iOS'], types: [{ other: 1 }] })).toMatchObject({ devices: { unread: [{}] } });
+    expect(left({ systems: [{ x: 'iOS' }], types: [{ label: 'pc' }] })).toMatchObject({ devices: ['{"x":"iOS"}'] });
   });
 });
 
