@@ -4,6 +4,10 @@ import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
+import { objectOf } from './object-of.ts';
+import { exactNumber, plainDecimal, share } from './exact-number.ts';
+import { offerCommissionsSchema } from './offer-commissions.ts';
+import { offerRulesSchema } from './offer-rules.ts';
 import { readPostbackAddress } from './postback-address.ts';
 
 /** An address may contain credentials, so its mistake is described without it. */
@@ -22,11 +26,6 @@ const postback = objectOf({
     .describe('Method of the requests; `sites add --postback` writes `POST` unless `--postback-method` names another'),
 });
 
-/** A number that its shortest decimal text states exactly, with up to 6 places. */
-const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), {
-  error: 'has more than 6 decimal places, or is 1000000000 or more',
-});
-
 export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128).describe('Public name of the site, in its links and requests'),
   site_secret: z
@@ -41,11 +40,18 @@ export const siteSchema = objectOf({
   name: z.string().default('').describe('Name for people'),
   status: z.enum(['active', 'pending']).default('active').describe('A pending site is refused everywhere'),
   variant: z.enum(['A', 'B', 'C']).default('C').describe('Variant of the interface that it asks'),
-  commission: exactNumber
-    .min(0)
-    .max(1)
+  commission: share
     .default(0)
     .meta({ unit: 'share', description: 'Part of the payout that the network keeps; at most 6 places' }),
+  commissions: offerCommissionsSchema.optional().meta({
+    absent: 'no exception',
+    description: 'Offers with another commission; of two entries the one by `offer` counts',
+  }),
+  offers: offerRulesSchema.optional().meta({
+    absent: 'all offers',
+    description:
+      'Offers that the site may have: its feeds lack the others, and their clicks are refused. `deny` comes before `allow`',
+  }),
   reward_rate: exactNumber
     .positive()
     .default(1)
@@ -115,27 +121,14 @@ function warningsAbout(sites: Site[]): string[] {
   return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
 }
 
-/** An object with these keys only. An unknown key is not named: it may be a secret in the wrong place. */
-function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape, {
-    error: ({ code }) =>
-      code === 'unrecognized_keys' ? `has a key that is none of ${Object.keys(shape).join(', ')}` : undefined,
-  });
-}
-
 /** Writes the commission as plain decimal text, such as "0.2". */
 export function commissionText(site: Pick<Site, 'commission'>): string {
-  return decimalText(site.commission);
+  return plainDecimal(site.commission);
 }
 
 /** Writes the reward rate as plain decimal text, such as "100" or "0.5". */
 export function rewardRateText(site: Pick<Site, 'reward_rate'>): string {
-  return decimalText(site.reward_rate);
-}
-
-/** `1e-7`-style output cannot appear within the accepted 6 places except for values below 1e-6, which are refused. */
-function decimalText(value: number): string {
-  return value !== 0 && value < 1e-6 ? value.toFixed(12) : String(value);
+  return plainDecimal(site.reward_rate);
 }
 
 function digestOf(sites: Site[]): string {
