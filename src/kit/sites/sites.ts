@@ -35,10 +35,17 @@ export const siteSchema = objectOf({
   previous_site_secret: z.string().min(1).optional().meta({
     absent: 'none',
     description:
-      'Secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens nothing',
+      'Secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. `sites rotate` writes it',
+  }),
+  previous_secret_until: z.iso.datetime({ offset: true }).optional().meta({
+    absent: '`previous_site_secret` signs until it is taken out, and opens nothing',
+    description: 'Moment until which `previous_site_secret` opens the feeds, too, and signs; RFC 3339',
   }),
   name: z.string().default('').describe('Name for people'),
-  status: z.enum(['active', 'pending']).default('active').describe('A pending site is refused everywhere'),
+  status: z
+    .enum(['active', 'pending', 'paused'])
+    .default('active')
+    .describe('A `pending` or `paused` site is refused everywhere; what it has earned is still sent to it'),
   variant: z.enum(['A', 'B', 'C']).default('C').describe('Variant of the interface that it asks'),
   commission: share
     .default(0)
@@ -133,7 +140,13 @@ export function rewardRateText(site: Pick<Site, 'reward_rate'>): string {
 
 function digestOf(sites: Site[]): string {
   const published = sites.map(
-    ({ site_secret: _secret, previous_site_secret: _previous, fallback_url: _fallback, ...site }) => site,
+    ({
+      site_secret: _secret,
+      previous_site_secret: _previous,
+      previous_secret_until: _until,
+      fallback_url: _fallback,
+      ...site
+    }) => site,
   );
   return createHash('sha256').update(JSON.stringify(published)).digest('hex');
 }

@@ -48,7 +48,10 @@ export class SharedFeed {
     this.terms = changes.at(-1)?.terms ?? first;
     this.#all = all;
     this.#offered = all.index.offered(this.terms.offers);
-    this.#changes = changes.map(({ validFrom }) => ({ at: microsecondsNumber(validFrom), text: withOffset(validFrom) }));
+    this.#changes = changes.map(({ validFrom }) => ({
+      at: microsecondsNumber(validFrom),
+      text: withOffset(validFrom),
+    }));
     if (changes.length > 0) this.#changed = new Uint16Array(all.offers.length);
     let before = first;
     for (const [place, { terms }] of changes.entries()) {

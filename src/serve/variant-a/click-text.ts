@@ -12,7 +12,10 @@ export function clickText(
   terms: Pick<SiteTerms, 'commission' | 'commissions'>,
 ): string {
   const shown = { ...click, clicked_at: momentText(click.clicked_at) };
-  const commission = commissionOf(terms.commission, terms.commissions)({ id: click.offer_id ?? 0, source: offer_source ?? '' });
+  const commission = commissionOf(
+    terms.commission,
+    terms.commissions,
+  )({ id: click.offer_id ?? 0, source: offer_source ?? '' });
   const conversionTexts = conversions.map((conversion) => conversionText(conversion, commission));
   return `{"success":true,"click":${JSON.stringify(shown)},"conversions":[${conversionTexts.join(',')}],"postbacks":[${postbacks.map(postbackText).join(',')}]}`;
 }

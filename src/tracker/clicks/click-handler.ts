@@ -78,7 +78,11 @@ export class ClickHandler {
     const site = this.#parts.site(link.siteKey);
     if (site === undefined) return { outcome: 'unknown_site', status: 404, message: 'there is no such site' };
     if (site.status !== 'active')
-      return { outcome: 'site_pending', status: 403, message: 'this site is not approved yet' };
+      return {
+        outcome: 'site_pending',
+        status: 403,
+        message: site.status === 'paused' ? 'this site is paused' : 'this site is not approved yet',
+      };
     // Without routes no offer is known.
     if (!this.#parts.hasRoutes()) return unrecorded;
     const route = this.#parts.route(link.offerId);
