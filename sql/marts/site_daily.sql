@@ -10,7 +10,7 @@
 --   conversions: Conversions credited at the snapshot's as-of whose credit is on the day
 --   converted_clicks: Distinct clicks among these conversions
 --   gross_earnings: Sum of their gross payouts, USD
---   earnings_after_commission?: What is left of gross_earnings after the commission that sites has now, also of days before it changed; USD, rounded once, to 4 places; NULL where sites.json lacks the site
+--   earnings_after_commission?: What is left of gross_earnings after the commissions of now, of sites and site_commissions, also of days before they changed; USD, rounded once, to 4 places; NULL where sites.json lacks the site
 SELECT
   site_days.day,
   site_days.site_key,
@@ -18,7 +18,11 @@ SELECT
   site_days.conversions,
   site_days.converted_clicks,
   site_days.earnings AS gross_earnings,
-  after_commission(site_days.earnings, sites.commission) AS earnings_after_commission
+  round(
+    site_days.earnings::DECIMAL(38, 6) * (1 - sites.commission)::DECIMAL(38, 6) + coalesce(excepted_earnings.difference, 0)::DECIMAL(38, 12),
+    4
+  )::DECIMAL(24, 4) AS earnings_after_commission
 FROM site_days
 LEFT JOIN snapshot.sites ON sites.site_key = site_days.site_key
-ORDER BY day, site_key
+LEFT JOIN excepted_earnings ON excepted_earnings.day = site_days.day AND excepted_earnings.site_key = site_days.site_key
+ORDER BY site_days.day, site_days.site_key

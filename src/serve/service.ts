@@ -89,7 +89,7 @@ export async function createService({
   moreMetrics,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
-  const sites = new SiteRegistry(data.sitesFile, log);
+  const sites = new SiteRegistry(data.sitesFile, log, () => effects.now());
   let listening = false;
   // The links in an offer's text may name the listening address, so the first snapshot's offers are compiled once it is
   // known.

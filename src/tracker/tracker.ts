@@ -89,7 +89,7 @@ export async function createTracker({
     return new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end, observer });
   }) as [RowLog, RowLog];
   const logs = [clicks, conversions];
-  const sites = new SiteRegistry(data.sitesFile, log);
+  const sites = new SiteRegistry(data.sitesFile, log, now);
   await sites.start();
   const routes = new RouteFollower(data, log);
   const countries = new Countries(settings.tracker.country_database, log);

@@ -22,7 +22,7 @@ export async function analyticsDatabase(...statements: string[]): Promise<Uint8A
 
 /** What a click lookup reads, with the columns of the pipeline's tables that it needs. */
 export const clickTables = [
-  `CREATE TABLE offers (offer_id INTEGER, title VARCHAR)`,
+  `CREATE TABLE offers (offer_id INTEGER, title VARCHAR, source VARCHAR)`,
   `CREATE TABLE clicks (event_key BIGINT AS (${textKey('click_id')}), click_id VARCHAR, offer_id INTEGER, site_key VARCHAR, user_id VARCHAR, clicked_at TIMESTAMPTZ, country VARCHAR, device VARCHAR,
      ip VARCHAR, user_agent VARCHAR, sub1 VARCHAR, sub2 VARCHAR)`,
   `CREATE TABLE conversions (conversion_id VARCHAR, click_id VARCHAR, status VARCHAR, event_id VARCHAR, payout DECIMAL(15, 6), credited_at TIMESTAMPTZ,
@@ -53,6 +53,7 @@ export const recordTables = [
   `CREATE TABLE postback_attempts (webhook_id VARCHAR, attempt INTEGER, site_key VARCHAR, started_at TIMESTAMPTZ, duration_ms INTEGER, status INTEGER,
      error VARCHAR)`,
   `CREATE TABLE sites (site_key VARCHAR, commission DECIMAL(7, 6), commission_changed_at TIMESTAMPTZ, reward_rate DOUBLE)`,
+  `CREATE TABLE site_commissions (site_key VARCHAR, offer_id INTEGER, source VARCHAR, commission DECIMAL(7, 6))`,
   `CREATE TABLE site_daily (day DATE, site_key VARCHAR, clicks BIGINT, conversions BIGINT, gross_earnings DECIMAL(24, 6),
      earnings_after_commission DECIMAL(24, 4))`,
 ];

@@ -10,6 +10,7 @@ import {
   feedSitesSchema,
 } from '../../src/pipeline/feed/feed-document.ts';
 import type { FeedOffer, FeedSites } from '../../src/pipeline/feed/feed-document.ts';
+import type { SiteTerms } from '../../src/kit/sites/site-terms.ts';
 import { manifestFile, manifestText, schemaVersion } from '../../src/pipeline/snapshot/manifest.ts';
 import type { Manifest } from '../../src/pipeline/snapshot/manifest.ts';
 
@@ -24,6 +25,7 @@ export async function temporaryData(): Promise<{ data: DataDirectory; remove: ()
 /** A plain single-reward offer, worldwide and for all devices, with what the test cares about put over it. */
 export function feedOffer(own: Partial<FeedOffer> & { id: number }): FeedOffer {
   const offer: FeedOffer = {
+    source: 'net',
     status: 'active',
     titles: { en: `Offer ${own.id}` },
     descriptions: { en: `What to do for ${own.id}` },
@@ -55,10 +57,30 @@ export function feedOffer(own: Partial<FeedOffer> & { id: number }): FeedOffer {
   return feedOfferSchema.parse(offer);
 }
 
+/** A site of a snapshot. */
+export interface SnapshotSite extends Partial<Omit<SiteTerms, 'commission'>> {
+  site_key: string;
+  commission: string;
+  /** Moment since which its commission is not another. */
+  commission_changed_at?: string | null;
+  /** Terms before those, the oldest first. */
+  former?: FeedSites['sites'][number]['terms'];
+}
+
+/** A site as the snapshot's file has it. */
+function feedSite(site: SnapshotSite): FeedSites['sites'][number] {
+  const { site_key, commission, commission_changed_at: changedAt = null, former = [] } = site;
+  const terms = { commission, commissions: site.commissions ?? [], offers: site.offers ?? {} };
+  const first = '2026-11-01T00:00:00Z';
+  const before =
+    changedAt === null ? former : [...former, { ...terms, valid_from: first, commission: Number(commission) === 1 ? '0' : '1' }];
+  return { site_key, terms: [...before, { ...terms, valid_from: changedAt ?? first }] };
+}
+
 export interface SnapshotContent {
   asOf?: string;
   offers: FeedOffer[];
-  sites?: FeedSites['sites'];
+  sites?: SnapshotSite[];
   /** Further files by path within the folder, as the pipeline would put databases and events there. */
   files?: Record<string, string | Uint8Array>;
   /** How its postbacks stand; none where not given. */
@@ -69,7 +91,7 @@ export interface SnapshotContent {
 export async function writeSnapshot(data: DataDirectory, id: string, snapshot: SnapshotContent): Promise<string> {
   const folder = join(data.published, id);
   const asOf = snapshot.asOf ?? '2026-11-20T12:00:00Z';
-  const sites = feedSitesSchema.parse({ as_of: asOf, sites: snapshot.sites ?? [] });
+  const sites = feedSitesSchema.parse({ as_of: asOf, sites: (snapshot.sites ?? []).map(feedSite) });
   const files: Record<string, string | Uint8Array> = {
     [feedOffersFile]: snapshot.offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''),
     [feedSitesFile]: JSON.stringify(sites),

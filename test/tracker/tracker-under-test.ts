@@ -34,6 +34,8 @@ export function route(own: Partial<Route> & { offer_id: number }): Route {
     destination_url: 'https://advertiser.example/?c={click_id}',
     countries: [],
     devices: [],
+    categories: [],
+    formats: ['offerwall'],
     android_min_os: null,
     ios_min_os: null,
     daily_cap: null,

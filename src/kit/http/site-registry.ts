@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { FollowedFile } from '../files/followed-file.ts';
+import { previousSecret } from '../sites/rotate-secret.ts';
 import { readSites } from '../sites/sites.ts';
 import type { Site } from '../sites/sites.ts';
 import { ApiError } from './errors.ts';
@@ -9,6 +10,8 @@ import type { Query } from './query.ts';
 interface KnownSite {
   site: Site;
   secretDigest: Buffer;
+  /** Of the secret before, where it may open something until its end. */
+  previousDigest: Buffer;
 }
 
 /**
@@ -23,10 +26,13 @@ const noDigest = Buffer.alloc(32);
 export class SiteRegistry {
   readonly #file: string;
   readonly #log: Logger;
+  readonly #now: () => number;
   readonly #followed: FollowedFile;
   #sites: ReadonlyMap<string, KnownSite> = new Map();
 
-  constructor(file: string, log: Logger) {
+  /** `now`: milliseconds since the epoch. */
+  constructor(file: string, log: Logger, now: () => number) {
+    this.#now = now;
     this.#file = file;
     this.#log = log;
     this.#followed = new FollowedFile(file, log, () => this.#read(), {
@@ -61,7 +67,9 @@ export class SiteRegistry {
     // Compared where the key is unknown too, so that the time taken does not reveal which keys exist.
     const digest = digestOf(typeof secret === 'string' ? secret : '');
     const isSame = timingSafeEqual(digest, known?.secretDigest ?? noDigest);
-    if (!isSame || known === undefined || typeof secret !== 'string') {
+    const isPrevious = timingSafeEqual(digest, known?.previousDigest ?? noDigest);
+    const opens = isSame || (isPrevious && previousSecret((known as KnownSite).site, this.#now(), 'opens') === secret);
+    if (!opens || known === undefined || typeof secret !== 'string') {
       throw new ApiError('unknown_credentials', 'no site has this site_key and site_secret');
     }
     return known.site;
@@ -85,7 +93,16 @@ export class SiteRegistry {
 
   #read(): void {
     const { sites, warnings } = readSites(this.#file);
-    this.#sites = new Map(sites.map((site) => [site.site_key, { site, secretDigest: digestOf(site.site_secret) }]));
+    this.#sites = new Map(
+      sites.map((site) => {
+        const { site_secret, previous_site_secret, previous_secret_until } = site;
+        const previousDigest =
+          previous_site_secret === undefined || previous_secret_until === undefined
+            ? noDigest
+            : digestOf(previous_site_secret);
+        return [site.site_key, { site, secretDigest: digestOf(site_secret), previousDigest }];
+      }),
+    );
     for (const warning of warnings) this.#log.warn(warning);
     this.#log.info({ sites: sites.length }, 'sites.json read');
   }

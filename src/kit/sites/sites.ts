@@ -4,6 +4,10 @@ import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
+import { objectOf } from './object-of.ts';
+import { exactNumber, plainDecimal, share } from './exact-number.ts';
+import { offerCommissionsSchema } from './offer-commissions.ts';
+import { offerRulesSchema } from './offer-rules.ts';
 import { readPostbackAddress } from './postback-address.ts';
 
 /** An address may contain credentials, so its mistake is described without it. */
@@ -22,11 +26,6 @@ const postback = objectOf({
     .describe('Method of the requests; `sites add --postback` writes `POST` unless `--postback-method` names another'),
 });
 
-/** A number that its shortest decimal text states exactly, with up to 6 places. */
-const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), {
-  error: 'has more than 6 decimal places, or is 1000000000 or more',
-});
-
 export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128).describe('Public name of the site, in its links and requests'),
   site_secret: z
@@ -36,16 +35,30 @@ export const siteSchema = objectOf({
   previous_site_secret: z.string().min(1).optional().meta({
     absent: 'none',
     description:
-      'Secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens nothing',
+      'Secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. `sites rotate` writes it',
+  }),
+  previous_secret_until: z.iso.datetime({ offset: true }).optional().meta({
+    absent: '`previous_site_secret` signs until it is taken out, and opens nothing',
+    description: 'Moment until which `previous_site_secret` opens the feeds, too, and signs; RFC 3339',
   }),
   name: z.string().default('').describe('Name for people'),
-  status: z.enum(['active', 'pending']).default('active').describe('A pending site is refused everywhere'),
+  status: z
+    .enum(['active', 'pending', 'paused'])
+    .default('active')
+    .describe('A `pending` or `paused` site is refused everywhere; what it has earned is still sent to it'),
   variant: z.enum(['A', 'B', 'C']).default('C').describe('Variant of the interface that it asks'),
-  commission: exactNumber
-    .min(0)
-    .max(1)
+  commission: share
     .default(0)
     .meta({ unit: 'share', description: 'Part of the payout that the network keeps; at most 6 places' }),
+  commissions: offerCommissionsSchema.optional().meta({
+    absent: 'no exception',
+    description: 'Offers with another commission; of two entries the one by `offer` counts',
+  }),
+  offers: offerRulesSchema.optional().meta({
+    absent: 'all offers',
+    description:
+      'Offers that the site may have: its feeds lack the others, and their clicks are refused. `deny` comes before `allow`',
+  }),
   reward_rate: exactNumber
     .positive()
     .default(1)
@@ -115,32 +128,25 @@ function warningsAbout(sites: Site[]): string[] {
   return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
 }
 
-/** An object with these keys only. An unknown key is not named: it may be a secret in the wrong place. */
-function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape, {
-    error: ({ code }) =>
-      code === 'unrecognized_keys' ? `has a key that is none of ${Object.keys(shape).join(', ')}` : undefined,
-  });
-}
-
 /** Writes the commission as plain decimal text, such as "0.2". */
 export function commissionText(site: Pick<Site, 'commission'>): string {
-  return decimalText(site.commission);
+  return plainDecimal(site.commission);
 }
 
 /** Writes the reward rate as plain decimal text, such as "100" or "0.5". */
 export function rewardRateText(site: Pick<Site, 'reward_rate'>): string {
-  return decimalText(site.reward_rate);
-}
-
-/** `1e-7`-style output cannot appear within the accepted 6 places except for values below 1e-6, which are refused. */
-function decimalText(value: number): string {
-  return value !== 0 && value < 1e-6 ? value.toFixed(12) : String(value);
+  return plainDecimal(site.reward_rate);
 }
 
 function digestOf(sites: Site[]): string {
   const published = sites.map(
-    ({ site_secret: _secret, previous_site_secret: _previous, fallback_url: _fallback, ...site }) => site,
+    ({
+      site_secret: _secret,
+      previous_site_secret: _previous,
+      previous_secret_until: _until,
+      fallback_url: _fallback,
+      ...site
+    }) => site,
   );
   return createHash('sha256').update(JSON.stringify(published)).digest('hex');
 }

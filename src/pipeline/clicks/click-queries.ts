@@ -15,6 +15,7 @@ export const clickQuery = (clicks: string, key: string) => `
     click_id: 'clicks.click_id',
     offer_id: 'clicks.offer_id',
     offer_title: 'offers.title',
+    offer_source: 'offers.source',
     user_id: 'clicks.user_id',
     site_key: 'clicks.site_key',
     clicked_at: 'epoch_us(clicks.clicked_at)::VARCHAR',

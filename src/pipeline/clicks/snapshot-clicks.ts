@@ -17,6 +17,8 @@ export interface FoundClick {
     click_id: string;
     offer_id: number | null;
     offer_title: string | null;
+    /** Null where no catalog has the offer yet, as its id and title. */
+    offer_source: string | null;
     user_id: string;
     site_key: string;
     clicked_at: string;

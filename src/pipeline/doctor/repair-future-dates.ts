@@ -6,7 +6,7 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { invalidatePricedSince, markDaysOfConversions } from '../warehouse/dirty-partitions.ts';
 
 /**
- * Moves offer versions and commissions that take effect after the clock back; `now` in milliseconds since the epoch. A
+ * Moves offer versions and sites' terms that take effect after the clock back; `now` in milliseconds since the epoch. A
  * version takes effect when its run wrote it, by that run's wall clock and at most now: from then on feeds showed its
  * price. Versions keep their order, a microsecond apart where needed. What this changes for publishers counts as
  * updated now. Marks days with other prices to be computed again; the outbox stays.
@@ -16,7 +16,7 @@ export async function repairFutureDates(state: StateDatabase, now: number): Prom
   const present = momentOfMilliseconds(now);
   await state.transaction(async () => {
     const since = await repairVersions(state, present);
-    await repairCommissions(state, present);
+    await repairTerms(state, present);
     if (since !== null) await invalidatePricedSince(connection, since);
     await repairKnown(state, present, since);
     await bumpRevision(connection);
@@ -80,16 +80,22 @@ async function repairKnown({ connection, db }: StateDatabase, present: Moment, s
   await db.updateTable('conversion_clicks').set({ known_at: present }).where('known_at', '>', present).execute();
 }
 
-async function repairCommissions({ connection, db }: StateDatabase, present: Moment): Promise<void> {
+async function repairTerms({ connection, db }: StateDatabase, present: Moment): Promise<void> {
   const clock = `TIMESTAMPTZ '${present}'`;
-  const commissions = await queryRows<{ site_key: string; valid_from: Moment; commission: string }>(
+  const terms = await queryRows<{
+    site_key: string;
+    valid_from: Moment;
+    commission: string;
+    commissions: string;
+    offers: string;
+  }>(
     connection,
-    `SELECT site_key, ${inOrder(`least(valid_from, ${clock})`, 'site_key', 'number')} AS valid_from, commission
-     FROM (SELECT *, valid_from > ${clock} AS is_ahead, row_number() OVER (PARTITION BY site_key ORDER BY valid_from) AS number FROM site_commissions)
+    `SELECT site_key, ${inOrder(`least(valid_from, ${clock})`, 'site_key', 'number')} AS valid_from, commission, commissions, offers
+     FROM (SELECT *, valid_from > ${clock} AS is_ahead, row_number() OVER (PARTITION BY site_key ORDER BY valid_from) AS number FROM site_terms)
      QUALIFY is_ahead`,
   );
-  await db.deleteFrom('site_commissions').where('valid_from', '>', present).execute();
-  if (commissions.length > 0) await db.insertInto('site_commissions').values(commissions).execute();
+  await db.deleteFrom('site_terms').where('valid_from', '>', present).execute();
+  if (terms.length > 0) await db.insertInto('site_terms').values(terms).execute();
 }
 
 /**

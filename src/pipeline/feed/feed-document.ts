@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { siteTermsSchema } from '../../kit/sites/site-terms.ts';
 import { decimalSchema, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
 import { trends, versionStatuses } from '../../kit/vocabulary/values.ts';
 
@@ -17,6 +18,8 @@ const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z
  */
 export const feedOfferSchema = z.strictObject({
   id: z.int().min(1),
+  /** For sites' rules; not shown to publishers. */
+  source: z.string(),
   status: z.enum(versionStatuses),
   ...publishedSchemas,
   /** Milestones; empty only for a single-reward offer. */
@@ -42,10 +45,16 @@ export const feedSitesSchema = z.strictObject({
   sites: z.array(
     z.strictObject({
       site_key: z.string(),
-      /** Decimal text of a share from 0 to 1. */
-      commission: decimalSchema,
-      /** As-of of the run that last saw the commission change; `null` while it never did. */
-      commission_changed_at: timestamp.nullable(),
+      /** The oldest first; each holds until the next, the last one now. */
+      terms: z
+        .array(
+          z.strictObject({
+            /** As-of of the run that first saw them. */
+            valid_from: timestamp,
+            ...siteTermsSchema.shape,
+          }),
+        )
+        .min(1),
     }),
   ),
 });

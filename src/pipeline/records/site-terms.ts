@@ -20,11 +20,15 @@ export function ownerValues({ siteKey, commission, rewardRate }: RecordOwner): [
   return [siteKey, commission, rewardRate];
 }
 
-/** SQL of the common table `terms`: one row, the site's terms as the snapshot has them, else as they were given. */
+/**
+ * SQL of the common tables `terms`: one row, the site's terms as the snapshot has them, else as they were given; and
+ * `commissions`: those that some offers have.
+ */
 export const ownTerms = `terms AS (
     SELECT coalesce(max(commission), $2::DECIMAL(7, 6)) AS commission, coalesce(max(reward_rate)::VARCHAR, $3) AS reward_rate,
       max(commission_changed_at) AS commission_changed_at
-    FROM sites WHERE site_key = $1)`;
+    FROM sites WHERE site_key = $1),
+   commissions AS (FROM site_commissions WHERE site_key = $1)`;
 
 /** Returns SQL for whether a moment is within a span. Bounds by themselves let DuckDB skip the files of other days. */
 export function isWithin(moment: string, { from, until }: RecordSpan): string {
@@ -41,9 +45,15 @@ export function isWithin(moment: string, { from, until }: RecordSpan): string {
  */
 export function withRewards(relation: string): string {
   return `
-    SELECT own.*, after_commission(own.payout, terms.commission) AS own_payout, terms.commission_changed_at,
-      coalesce(sent.reward, reward(own.payout, terms.commission, terms.reward_rate)) AS reward
-    FROM ${relation} AS own CROSS JOIN terms
+    SELECT own.* EXCLUDE (own_commission), after_commission(own.payout, own_commission) AS own_payout, terms.commission_changed_at,
+      coalesce(sent.reward, reward(own.payout, own_commission, terms.reward_rate)) AS reward
+    FROM (
+      SELECT each.*, coalesce(of_offer.commission, of_source.commission, terms.commission) AS own_commission
+      FROM ${relation} AS each CROSS JOIN terms
+      LEFT JOIN commissions AS of_offer ON of_offer.offer_id = each.offer_id
+      LEFT JOIN offers ON offers.offer_id = each.offer_id
+      LEFT JOIN commissions AS of_source ON of_source.source = offers.source
+    ) AS own CROSS JOIN terms
     LEFT JOIN (
       SELECT conversion_id, arg_min(reward, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END) AS reward
       FROM postbacks WHERE site_key = $1 AND conversion_id IN (SELECT conversion_id FROM ${relation}) GROUP BY conversion_id

@@ -9,7 +9,7 @@ import type { PublishedFolder } from './published-folders.ts';
 
 /**
  * Copies from a snapshot into the state what landing files cannot restore: offers with public ids and histories,
- * commissions, postbacks, and run numbers, which must only grow. Runs in the caller's transaction, with the snapshot
+ * sites' terms, postbacks, and run numbers, which must only grow. Runs in the caller's transaction, with the snapshot
  * attached by `withPublished`. Copied versions lack the destination address, which is never published, until the
  * source's next export.
  */
@@ -32,7 +32,7 @@ export async function adoptPublished(
      SELECT offer_id, version, event->>'event_id', (event->>'payout')::DECIMAL(15, 6)
      FROM (SELECT offer_id, version, unnest(json_extract(events, '$[*]')) AS event FROM ${versions})`,
   );
-  await adoptCommissions(connection);
+  await adoptTerms(connection);
   await adoptPostbacks(connection);
   const runs = await adoptRuns(connection);
   return { offers: offers.rowsChanged, versions: await countRows(connection, versions), runs };
@@ -57,16 +57,25 @@ export async function withPublished<T>(
   }
 }
 
-/** Copies commissions. Only the moment of the last change is published, so the row before it has a made-up value. */
-async function adoptCommissions(connection: DuckDBConnection): Promise<void> {
-  const unknown = 'site_key NOT IN (SELECT site_key FROM site_commissions)';
+/**
+ * Copies terms of sites. A snapshot of 0.2.0 has only the moment of the last change of each commission, so the row
+ * before it gets a made-up value.
+ */
+async function adoptTerms(connection: DuckDBConnection): Promise<void> {
+  const unknown = 'site_key NOT IN (SELECT site_key FROM site_terms)';
+  const [table] = await queryRows(
+    connection,
+    `FROM duckdb_tables() WHERE database_name = 'published' AND table_name = 'site_terms'`,
+  );
   await connection.run(
-    `INSERT INTO site_commissions
-     SELECT site_key, valid_from, commission FROM (
-       SELECT site_key, coalesce(commission_changed_at, TIMESTAMPTZ '1970-01-02 00:00:00+00') AS valid_from, commission FROM published.sites WHERE ${unknown}
-       UNION ALL
-       SELECT site_key, TIMESTAMPTZ '1970-01-01 00:00:00+00', CASE WHEN commission = 0 THEN 1 ELSE 0 END FROM published.sites
-       WHERE commission_changed_at IS NOT NULL AND ${unknown})`,
+    table === undefined
+      ? `INSERT INTO site_terms (site_key, valid_from, commission)
+         SELECT site_key, valid_from, commission FROM (
+           SELECT site_key, coalesce(commission_changed_at, TIMESTAMPTZ '1970-01-02 00:00:00+00') AS valid_from, commission FROM published.sites WHERE ${unknown}
+           UNION ALL
+           SELECT site_key, TIMESTAMPTZ '1970-01-01 00:00:00+00', CASE WHEN commission = 0 THEN 1 ELSE 0 END FROM published.sites
+           WHERE commission_changed_at IS NOT NULL AND ${unknown})`
+      : `INSERT INTO site_terms BY NAME SELECT * EXCLUDE (valid_to) FROM published.site_terms WHERE ${unknown}`,
   );
 }
 

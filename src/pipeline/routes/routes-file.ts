@@ -35,16 +35,20 @@ export const routeSchema = z.strictObject({
   devices: z.array(z.enum(devices)),
   android_min_os: z.string().nullable(),
   ios_min_os: z.string().nullable(),
+  /** For sites' rules. */
+  categories: z.array(z.string()).default([]),
+  formats: z.array(z.string()).default([]),
   daily_cap: z.int().min(0).nullable(),
   daily_click_cap: z.int().min(0).nullable(),
 });
 export type Route = z.output<typeof routeSchema>;
 
-const routesFormat = 1;
+/** Of what is written. Files of format 1, without categories and formats, are read, too. */
+const routesFormat = 2;
 
 /** The first line of a file of routes. */
 const headSchema = z.strictObject({
-  format: z.literal(routesFormat),
+  format: z.literal([1, routesFormat]),
   snapshot_id: z.string(),
   as_of: z.string(),
   offers: z.int().min(0),

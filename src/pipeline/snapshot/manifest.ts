@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NewerDataError } from '../../kit/errors/newer-data.ts';
 
 /** Version of the layout of snapshots that this code writes and serves. A service ignores others. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 export const manifestFile = 'manifest.json';
 export const analyticsFile = 'analytics.duckdb';
 /** The folder with the key runs of its clicks. */

@@ -64,7 +64,7 @@ const routeLines = (asOf: number) => `
       ${paidNow.events} AS events,
       coalesce(former.former, []) AS former,
       version.destination_url, version.countries, version.devices, version.android_min_os, version.ios_min_os,
-      version.daily_cap, version.daily_click_cap
+      version.categories, version.formats, version.daily_cap, version.daily_click_cap
     FROM offer_versions AS version
     JOIN offers ON offers.offer_id = version.offer_id
     LEFT JOIN former ON former.offer_id = version.offer_id

@@ -19,7 +19,7 @@ import { readRevision } from '../warehouse/metadata.ts';
 import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { writeAnalytics } from './content/analytics.ts';
 import { auditSnapshot } from './content/audits.ts';
-import { recordCommissions } from './content/commissions.ts';
+import { recordSiteTerms } from './content/site-terms-history.ts';
 import { currentManifest, switchCurrent } from './snapshot-store.ts';
 import { analyticsTables } from './content/published-tables.ts';
 import { readmeFile, readmeText } from './content/readme-text.ts';
@@ -74,7 +74,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     if (!allowFuture) assertNotAhead(run.asOf, run.wallClock);
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
-    await recordCommissions(state, sites.sites, run.asOf);
+    await recordSiteTerms(state, sites.sites, run.asOf);
     // A state that was brought from another machine has none until now.
     await state.transaction(() => ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId), 'keys');
     const fingerprint = await fingerprintOf(run, state, sites);

@@ -324,6 +324,12 @@ export const martColumns = {
     snapshot_id: 'VARCHAR',
     error: 'VARCHAR',
   },
+  site_commissions: {
+    site_key: 'VARCHAR',
+    offer_id: 'INTEGER',
+    source: 'VARCHAR',
+    commission: 'DECIMAL(7,6)',
+  },
   site_daily: {
     day: 'DATE',
     site_key: 'VARCHAR',
@@ -332,6 +338,14 @@ export const martColumns = {
     converted_clicks: 'BIGINT',
     gross_earnings: 'DECIMAL(24,6)',
     earnings_after_commission: 'DECIMAL(24,4)',
+  },
+  site_terms: {
+    site_key: 'VARCHAR',
+    valid_from: 'TIMESTAMP WITH TIME ZONE',
+    valid_to: 'TIMESTAMP WITH TIME ZONE',
+    commission: 'DECIMAL(7,6)',
+    commissions: 'JSON',
+    offers: 'JSON',
   },
   sites: {
     site_key: 'VARCHAR',

@@ -329,6 +329,12 @@ export interface ModelRows {
       snapshot_id: string | null;
       error: string | null;
     };
+    site_commissions: {
+      site_key: string;
+      offer_id: number | null;
+      source: string | null;
+      commission: string;
+    };
     site_daily: {
       day: string;
       site_key: string;
@@ -337,6 +343,14 @@ export interface ModelRows {
       converted_clicks: number;
       gross_earnings: string;
       earnings_after_commission: string | null;
+    };
+    site_terms: {
+      site_key: string;
+      valid_from: string;
+      valid_to: string | null;
+      commission: string;
+      commissions: string;
+      offers: string;
     };
     sites: {
       site_key: string;

@@ -1,4 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { insertRows } from '../../kit/duckdb/insert-rows.ts';
+import { offerCommissions } from '../../kit/sites/offer-commissions.ts';
+import type { Site } from '../../kit/sites/sites.ts';
 import { makeEmptyTempTable, makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
 import { eventColumns } from '../warehouse/event-files.ts';
 
@@ -52,6 +55,19 @@ export const runInputs = {
       rate_limit_per_hour: 'INTEGER',
     },
   },
+  run_site_commissions: {
+    origin: sitesFile,
+    columns: { ...texts('site_key', 'source'), offer_id: 'INTEGER', commission: 'DECIMAL(7, 6)' },
+  },
+  excepted_conversions: {
+    origin: { name: 'conversions', layer: 'mart' },
+    columns: {
+      credited_at: 'TIMESTAMPTZ',
+      site_key: 'VARCHAR',
+      offer_id: 'INTEGER',
+      payout: 'DECIMAL(15, 6)',
+    },
+  },
   run_postback_sites: {
     origin: sitesFile,
     columns: {
@@ -93,6 +109,18 @@ export async function makeRunInput<Name extends RunInputName>(
 ): Promise<TempTable<Name>> {
   const columns = Object.entries(runInputs[name].columns).map(([column, type]) => `${column} ${type}`);
   return makeEmptyTempTable(connection, name, columns.join(', '));
+}
+
+/** Makes the table of the commissions that some offers of sites have. */
+export async function loadSiteCommissions(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
+  await insertRows(
+    connection,
+    await makeRunInput(connection, 'run_site_commissions'),
+    { site_key: 'VARCHAR', offer_id: 'INTEGER', source: 'VARCHAR', commission: 'VARCHAR' },
+    sites.flatMap(({ site_key, commissions }) =>
+      offerCommissions(commissions).map(({ offer: offer_id, ...rest }) => ({ site_key, offer_id, ...rest })),
+    ),
+  );
 }
 
 /** Limits the models to the conversions whose `conversion_id` a query returns. */

@@ -1,5 +1,5 @@
 // Generated from sql/migrations by src/pipeline/warehouse/generate-tables.ts: do not edit, generate it again.
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /**
  * The tables of state.duckdb by name. `duckdb/dialect/rows.ts` maps column types to JavaScript.
@@ -33,8 +33,8 @@ export interface Tables {
   run_stages: RunStagesTable;
   runs: RunsTable;
   settled_events: SettledEventsTable;
-  site_commissions: SiteCommissionsTable;
   site_days: SiteDaysTable;
+  site_terms: SiteTermsTable;
   staged_reports: StagedReportsTable;
   waiting_clicks: WaitingClicksTable;
   warehouse_facts: WarehouseFactsTable;
@@ -322,12 +322,6 @@ export interface SettledEventsTable {
   kind: string;
 }
 
-export interface SiteCommissionsTable {
-  site_key: string;
-  valid_from: ColumnType<string, string | Date>;
-  commission: string;
-}
-
 export interface SiteDaysTable {
   day: string;
   site_key: string;
@@ -335,6 +329,14 @@ export interface SiteDaysTable {
   conversions: number;
   converted_clicks: number;
   earnings: string;
+}
+
+export interface SiteTermsTable {
+  site_key: string;
+  valid_from: ColumnType<string, string | Date>;
+  commission: string;
+  commissions: Generated<string | null>;
+  offers: Generated<string | null>;
 }
 
 export interface StagedReportsTable {

@@ -4,6 +4,7 @@ import {
   type PostbackAddress,
   type PostbackField,
 } from '../../kit/sites/postback-address.ts';
+import { previousSecret } from '../../kit/sites/rotate-secret.ts';
 import type { Site } from '../../kit/sites/sites.ts';
 import type { Postback } from '../rules/postback.ts';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
@@ -55,8 +56,8 @@ export function postbackRequest(site: Site, postback: Postback, sentAt: number):
     };
   }
   const body = bodyOf(values);
-  const secrets =
-    site.previous_site_secret === undefined ? [site.site_secret] : [site.site_secret, site.previous_site_secret];
+  const previous = previousSecret(site, sentAt, 'signs');
+  const secrets = previous === undefined ? [site.site_secret] : [site.site_secret, previous];
   return {
     method,
     url: address.origin + target,

@@ -127,7 +127,12 @@ export class PublisherApi {
     const limit = await limits.check(operation.limit, site, () => this.#clientOf(request), now, counts);
     if (operation.variant.showsLimits) reply.headers(limitHeaders(limit));
     if (!isApproved)
-      throw new ApiError('site_pending', 'this site is not approved yet; its feed opens with the approval');
+      throw new ApiError(
+        'site_pending',
+        site.status === 'paused'
+          ? 'this site is paused; its feed opens again when the network ends the pause'
+          : 'this site is not approved yet; its feed opens with the approval',
+      );
     if (snapshot === undefined) throw nothingPublished();
     if (operation.limit.counted && !limit.allowed) {
       reply.headers({ ...limitHeaders(limit), ...retryAfterHeader(limit, now) });

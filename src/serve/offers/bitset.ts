@@ -30,6 +30,18 @@ export class Bitset {
     }
   }
 
+  /** Adds what is in the other. */
+  unite(other: Bitset): void {
+    const words = this.#words;
+    for (let word = 0; word < words.length; word++) words[word] = (words[word] ?? 0) | (other.#words[word] ?? 0);
+  }
+
+  /** Takes out what is in the other. */
+  subtract(other: Bitset): void {
+    const words = this.#words;
+    for (let word = 0; word < words.length; word++) words[word] = (words[word] ?? 0) & ~(other.#words[word] ?? 0);
+  }
+
   /** Keeps those whose value is not below the least. */
   filterAtLeast(values: Float64Array, least: number): void {
     this.filter((index) => (values[index] ?? 0) >= least);
@@ -55,7 +67,7 @@ export class Bitset {
   }
 
   /** Indexes in ascending order, from the one after the first `offset` on, at most `limit`. */
-  slice(offset: number, limit: number): number[] {
+  slice(offset = 0, limit = Infinity): number[] {
     const words = this.#words;
     const indexes: number[] = [];
     let skipped = 0;

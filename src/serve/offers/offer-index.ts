@@ -1,4 +1,5 @@
 import type { FeedOffer } from '../../pipeline/feed/feed-document.ts';
+import type { OfferRules, OfferSelector } from '../../kit/sites/offer-rules.ts';
 import { Bitset } from './bitset.ts';
 import type { OfferType } from '../http/parameters.ts';
 
@@ -20,6 +21,8 @@ export class OfferIndex {
   readonly #categories = new Map<string, number[]>();
   readonly #largeCategories = new Map<string, Bitset>();
   readonly #formats = new Map<string, number[]>();
+  readonly #sources = new Map<string, number[]>();
+  readonly #ids = new Map<number, number>();
 
   /** With room for so many offers. */
   constructor(offers: number) {
@@ -29,7 +32,9 @@ export class OfferIndex {
     this.#allDevices = new Bitset(offers);
   }
 
-  add(index: number, { events, countries, devices, categories, formats }: FeedOffer): void {
+  add(index: number, { id, source, events, countries, devices, categories, formats }: FeedOffer): void {
+    this.#ids.set(id, index);
+    addTo(this.#sources, source, index);
     const multireward = events.length > 0;
     this.#types[multireward ? 'multireward' : 'offer'].add(index);
     if (countries.length === 0) this.#worldwide.add(index);
@@ -39,6 +44,13 @@ export class OfferIndex {
     for (const category of new Set(categories.map((name) => name.toLowerCase())))
       addTo(this.#categories, category, index);
     for (const format of new Set(formats)) addTo(this.#formats, format, index);
+  }
+
+  /** The set of the offers of a type, or of all types, for the caller to narrow further. */
+  ofType(type: OfferType | undefined): Bitset {
+    const all = this.#types[type ?? 'offer'].copy();
+    if (type === undefined) all.unite(this.#types.multireward);
+    return all;
   }
 
   /** A set for the caller to narrow further. */
@@ -60,6 +72,29 @@ export class OfferIndex {
   /** Indexes of the offers of a placement format, ascending. */
   ofFormat(format: string): readonly number[] {
     return this.#formats.get(format) ?? [];
+  }
+
+  /** The set of the offers that rules let a site have; undefined where they are all of them. */
+  offered({ allow, deny }: OfferRules): Bitset | undefined {
+    if (allow === undefined && deny === undefined) return undefined;
+    const offered = this.#selected(allow ?? []);
+    if (allow === undefined) offered.unite(this.ofType(undefined));
+    if (deny !== undefined) offered.subtract(this.#selected(deny));
+    return offered;
+  }
+
+  #selected(selectors: readonly OfferSelector[]): Bitset {
+    const selected = new Bitset(this.#offers);
+    for (const selector of selectors) for (const index of this.#named(selector)) selected.add(index);
+    return selected;
+  }
+
+  #named({ offer, source, category, format }: OfferSelector): readonly number[] {
+    if (source !== undefined) return this.#sources.get(source) ?? [];
+    if (format !== undefined) return this.ofFormat(format);
+    if (category !== undefined) return this.#categories.get(category.toLowerCase()) ?? [];
+    const index = offer === undefined ? undefined : this.#ids.get(offer);
+    return index === undefined ? [] : [index];
   }
 
   #inCategory(category: string): Bitset {

@@ -1,3 +1,5 @@
+import { commissionOf } from '../../kit/sites/offer-commissions.ts';
+import type { SiteTerms } from '../../kit/sites/site-terms.ts';
 import { decimalOf } from '../../kit/text/decimal-text.ts';
 import type { Decimal } from '../../kit/text/decimal-text.ts';
 import { publishedAmountText, publishedAmount } from './money.ts';
@@ -10,26 +12,27 @@ const bytesOfOffer = 80;
 const bytesOfMilestone = 40;
 const bytesOfList = 48;
 
-type PricedOffer = Pick<ServedOffer, 'grossPayout' | 'grossEpc' | 'grossEventPayouts'>;
+type PricedOffer = Pick<ServedOffer, 'id' | 'source' | 'grossPayout' | 'grossEpc' | 'grossEventPayouts'>;
 
-/** A snapshot's published money at one commission, by the offers' indexes, in USD after commission. */
+/** A snapshot's published money at one site's commissions, by the offers' indexes, in USD after commission. */
 export class Prices {
   /** In ten-thousandths of a USD, to compare with: a catalog's payouts are far below the largest exact number. */
   readonly payouts: Float64Array;
   /** All that it may come to hold, what is computed later too. */
   readonly bytes: number;
-  readonly #commission: Decimal;
+  readonly #commissionOf: (offer: PricedOffer) => string;
+  readonly #commissions = new Map<string, Decimal>();
   readonly #offers: readonly PricedOffer[];
   readonly #payoutTexts: (string | undefined)[];
   readonly #epcTexts: (string | undefined)[];
   readonly #eventPayoutTexts: (readonly string[] | undefined)[];
 
-  /** Commission as decimal text; the snapshot's active offers. */
-  constructor(commission: string, offers: readonly PricedOffer[]) {
-    this.#commission = decimalOf(commission);
+  /** `offers`: the snapshot's active ones. */
+  constructor(terms: Pick<SiteTerms, 'commission' | 'commissions'>, offers: readonly PricedOffer[]) {
+    this.#commissionOf = commissionOf(terms.commission, terms.commissions);
     this.#offers = offers;
-    this.payouts = Float64Array.from(offers, ({ grossPayout }) =>
-      Number(publishedAmount(grossPayout, this.#commission)),
+    this.payouts = Float64Array.from(offers, (offer) =>
+      Number(publishedAmount(offer.grossPayout, this.#commission(offer))),
     );
     this.#payoutTexts = Array.from({ length: offers.length });
     this.#epcTexts = Array.from({ length: offers.length });
@@ -43,24 +46,33 @@ export class Prices {
 
   /** Price as a JSON number. */
   payoutText(index: number): string {
-    return (this.#payoutTexts[index] ??= this.#textOf(this.#offer(index).grossPayout));
+    return (this.#payoutTexts[index] ??= this.#textOf(index, this.#offer(index).grossPayout));
   }
 
   /** Amount as a JSON number, of any size: one click may have any number of conversions. */
   epcText(index: number): string {
-    return (this.#epcTexts[index] ??= this.#textOf(this.#offer(index).grossEpc));
+    return (this.#epcTexts[index] ??= this.#textOf(index, this.#offer(index).grossEpc));
   }
 
   /** Prices as JSON numbers, in the order of the offer's milestones. */
   eventPayoutTexts(index: number): readonly string[] {
-    return (this.#eventPayoutTexts[index] ??= this.#offer(index).grossEventPayouts.map((gross) => this.#textOf(gross)));
+    return (this.#eventPayoutTexts[index] ??= this.#offer(index).grossEventPayouts.map((gross) =>
+      this.#textOf(index, gross),
+    ));
   }
 
   #offer(index: number): PricedOffer {
     return this.#offers[index] as PricedOffer;
   }
 
-  #textOf(gross: Decimal): string {
-    return publishedAmountText(publishedAmount(gross, this.#commission));
+  #textOf(index: number, gross: Decimal): string {
+    return publishedAmountText(publishedAmount(gross, this.#commission(this.#offer(index))));
+  }
+
+  #commission(offer: PricedOffer): Decimal {
+    const text = this.#commissionOf(offer);
+    let commission = this.#commissions.get(text);
+    if (commission === undefined) this.#commissions.set(text, (commission = decimalOf(text)));
+    return commission;
   }
 }

@@ -7,6 +7,7 @@ import type { Microseconds } from '../../kit/time/iso-moment.ts';
 /** An active offer as far as answers depend on it beside its text: what it is found, priced and dated by. */
 export interface ServedOffer {
   id: number;
+  source: string;
   /** Place among the snapshot's active offers, by which sets, prices and templates know it. */
   index: number;
   /** Line in the feed's file. */
@@ -26,6 +27,7 @@ const zero: Decimal = { units: 0n, places: 0 };
 export function serveOffer(offer: FeedOffer, index: number, line: number): ServedOffer {
   return {
     id: offer.id,
+    source: offer.source,
     index,
     line,
     multireward: offer.events.length > 0,

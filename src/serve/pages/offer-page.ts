@@ -49,7 +49,7 @@ export function renderOnce<Made>(
 /** Renders a page, some offers a turn of the event loop. Its tag is a digest of the body. */
 export async function renderPage(page: OfferPage): Promise<PageBody> {
   const { head, offers, templates, feed, link, firstRank = 1, tail } = page;
-  const values = { feed, prices: feed.prices(), link };
+  const values = { feed, prices: feed.shared.prices(), link };
   const parts: Buffer[] = [];
   let pieces = [byteText(head)];
   for (let ordinal = 0; ordinal < offers.length; ordinal++) {

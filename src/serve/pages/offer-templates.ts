@@ -105,9 +105,8 @@ export class OfferTemplates {
     if (slot === 'epc') return prices.epcText(index);
     if (slot === 'rank') return String(rank);
     if (slot !== 'updatedAt') return prices.eventPayoutTexts(index)[slot] as string;
-    // An offer also changes for a site when the site's commission does.
-    const { updatedAt, updatedAtText } = this.#offers[index] as ServedOffer;
-    return feed.commissionChangedAt > updatedAt ? feed.commissionChangedAtText : updatedAtText;
+    // An offer also changes for a site when the site's terms for it do.
+    return feed.shared.changedAtText(this.#offers[index] as ServedOffer);
   }
 }
 

@@ -6,7 +6,7 @@ import { feedOffersFile, feedSitesFile, feedSitesSchema } from '../../pipeline/f
 import type { FeedOffer, FeedSites } from '../../pipeline/feed/feed-document.ts';
 import { FeedOffers } from '../../pipeline/feed/feed-offers.ts';
 import { pictureOf } from '../../pictures/feed-pictures.ts';
-import { commissionText } from '../../kit/sites/sites.ts';
+import { termsOf, type SiteTerms } from '../../kit/sites/site-terms.ts';
 import type { Site } from '../../kit/sites/sites.ts';
 import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
@@ -16,12 +16,12 @@ import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import { OfferIndex } from '../offers/offer-index.ts';
 import { OfferTemplates } from '../pages/offer-templates.ts';
 import type { Template } from '../pages/offer-templates.ts';
-import type { OfferType } from '../http/parameters.ts';
 import { Prices } from '../offers/prices.ts';
 import { serveOffer } from '../offers/served-offer.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import { feedOf } from '../offers/site-feed.ts';
-import type { SiteFeed, SiteTerms } from '../offers/site-feed.ts';
+import type { SiteFeed } from '../offers/site-feed.ts';
+import { SharedFeed, type FeedOfAll } from '../offers/shared-feed.ts';
 import { SnapshotClicks } from '../../pipeline/clicks/snapshot-clicks.ts';
 import { SnapshotConnections } from '../../pipeline/clicks/snapshot-connections.ts';
 
@@ -36,6 +36,8 @@ export interface GoneOffer {
 
 /** The prices of 5,000 offers at more than a hundred commissions; to make others again takes a millisecond. */
 const maxPriceBytes = 32 * 1024 * 1024;
+
+type DatedTerms = FeedSites['sites'][number]['terms'][number];
 
 /** Offers of a snapshot, prepared before anybody asks. */
 interface PreparedOffers {
@@ -71,9 +73,10 @@ export class PublishedSnapshot {
   readonly connections: SnapshotConnections;
   readonly clicks: SnapshotClicks;
   readonly index: OfferIndex;
-  readonly #indexes: Record<OfferType | 'all', readonly number[]>;
   readonly #feed: FeedOffers;
-  readonly #terms: ReadonlyMap<string, SiteTerms>;
+  readonly #all: FeedOfAll;
+  readonly #terms: ReadonlyMap<string, readonly DatedTerms[]>;
+  readonly #shared = new Map<string, SharedFeed>();
   readonly #feeds = new Map<string, SiteFeed>();
   readonly #prices = new LRUCache<string, Prices>({ maxSize: maxPriceBytes, sizeCalculation: ({ bytes }) => bytes });
   readonly #templates = new Map<string, OfferTemplates>();
@@ -97,33 +100,34 @@ export class PublishedSnapshot {
     this.connections = new SnapshotConnections(folder);
     this.clicks = new SnapshotClicks(this.connections);
     this.index = index;
-    this.#indexes = {
-      all: indexes(offers),
-      offer: indexes(offers.filter((offer) => !offer.multireward)),
-      multireward: indexes(offers.filter((offer) => offer.multireward)),
-    };
-    this.#terms = new Map(
-      sites.sites.map((site) => [
-        site.site_key,
-        { commission: site.commission, commissionChangedAt: site.commission_changed_at },
-      ]),
-    );
-  }
-
-  /** Indexes of the active offers of a type, or of all, by id ascending. */
-  indexesOf(type: OfferType | undefined): readonly number[] {
-    return this.#indexes[type ?? 'all'];
+    this.#all = { offers, ranked: this.ranked, index, pricesAt: (terms) => this.#pricesAt(terms) };
+    this.#terms = new Map(sites.sites.map((site) => [site.site_key, site.terms]));
   }
 
   /** A site's feed of this snapshot. Links are the same for as long as it is served. */
   feedOf(site: Site, links: Links): SiteFeed {
     const known = this.#feeds.get(site.site_key);
-    if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site)))
-      return known;
-    const terms = this.#terms.get(site.site_key) ?? { commission: commissionText(site), commissionChangedAt: null };
-    const feed = feedOf(site.site_key, terms, () => this.#pricesAt(terms.commission), links);
+    const terms = this.#terms.get(site.site_key);
+    if (known !== undefined && terms !== undefined) return known;
+    // A site that is newer than the snapshot has the terms that `sites.json` says.
+    const shared = this.#sharedBy(terms ?? [{ valid_from: this.asOf, ...termsOf(site) }]);
+    if (known?.shared === shared) return known;
+    const feed = feedOf(site.site_key, shared, links);
     this.#feeds.set(site.site_key, feed);
     return feed;
+  }
+
+  /** Returns the feed of all sites with the same terms now, and the same changes before. */
+  #sharedBy(history: readonly DatedTerms[]): SharedFeed {
+    const [{ valid_from: _known, ...first }, ...later] = history as [DatedTerms, ...DatedTerms[]];
+    const key = JSON.stringify([first, later]);
+    let shared = this.#shared.get(key);
+    if (shared === undefined) {
+      const changes = later.map(({ valid_from: validFrom, ...terms }) => ({ validFrom, terms }));
+      shared = new SharedFeed({ first, changes }, this.#all);
+      this.#shared.set(key, shared);
+    }
+    return shared;
   }
 
   /** Returns its offers by a template. Links are the same for as long as it is served. */
@@ -153,17 +157,14 @@ export class PublishedSnapshot {
     return { commissions: this.#prices.size, bytes: this.#prices.calculatedSize, maxBytes: maxPriceBytes };
   }
 
-  #pricesAt(commission: string): Prices {
-    const known = this.#prices.get(commission);
+  #pricesAt(terms: SiteTerms): Prices {
+    const key = JSON.stringify([terms.commission, terms.commissions]);
+    const known = this.#prices.get(key);
     if (known !== undefined) return known;
-    const prices = new Prices(commission, this.offers);
-    this.#prices.set(commission, prices);
+    const prices = new Prices(terms, this.offers);
+    this.#prices.set(key, prices);
     return prices;
   }
-}
-
-function indexes(offers: readonly ServedOffer[]): number[] {
-  return offers.map(({ index }) => index);
 }
 
 /**

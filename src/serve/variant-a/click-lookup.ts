@@ -30,6 +30,6 @@ export const clickLookup = operation({
         'nothing_found',
         'this site has no click with this click_id; a new one can be looked up some minutes after it was made',
       );
-    return passingPage(variantA, snapshot, pageBody(Buffer.from(clickText(found, feed.commission))));
+    return passingPage(variantA, snapshot, pageBody(Buffer.from(clickText(found, feed.shared.terms))));
   },
 });

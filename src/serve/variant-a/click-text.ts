@@ -1,12 +1,21 @@
+import { commissionOf } from '../../kit/sites/offer-commissions.ts';
+import type { SiteTerms } from '../../kit/sites/site-terms.ts';
 import { momentOf } from '../../kit/time/moment.ts';
 import { decimalOf, decimalText } from '../../kit/text/decimal-text.ts';
 import { withOffset } from '../../kit/time/iso-moment.ts';
 import { publishedAmountText, publishedAmount } from '../offers/money.ts';
 import type { FoundClick, FoundConversion, FoundPostback } from '../../pipeline/clicks/snapshot-clicks.ts';
 
-/** The body of a click lookup. Payouts are after the site's commission, as everywhere that a publisher sees money. */
-export function clickText({ click, conversions, postbacks }: FoundClick, commission: string): string {
+/** The body of a click lookup. Payouts are after commission, as everywhere that a publisher sees money. */
+export function clickText(
+  { click: { offer_source, ...click }, conversions, postbacks }: FoundClick,
+  terms: Pick<SiteTerms, 'commission' | 'commissions'>,
+): string {
   const shown = { ...click, clicked_at: momentText(click.clicked_at) };
+  const commission = commissionOf(
+    terms.commission,
+    terms.commissions,
+  )({ id: click.offer_id ?? 0, source: offer_source ?? '' });
   const conversionTexts = conversions.map((conversion) => conversionText(conversion, commission));
   return `{"success":true,"click":${JSON.stringify(shown)},"conversions":[${conversionTexts.join(',')}],"postbacks":[${postbacks.map(postbackText).join(',')}]}`;
 }

@@ -32,7 +32,7 @@ export const offersA = operation({
       site_key: feed.siteKey,
       user_id: parameters.user_id,
       format: parameters.format,
-      total: snapshot.index.ofFormat(parameters.format).length,
+      total: feed.shared.ofFormat(parameters.format).length,
     });
     return passingPage(
       variantA,
@@ -47,14 +47,14 @@ function pageWithoutLinks(
   { snapshot, feed, pages }: Pick<RequestContext<unknown>, 'snapshot' | 'feed' | 'pages'>,
   format: string,
 ): PageWithoutLinks | Promise<PageWithoutLinks> {
-  const key = `offers-a ${snapshot.id} ${feed.terms} ${format}`;
+  const key = `offers-a ${feed.shared.number} ${format}`;
   const known = () => {
     const page = pages.get(key);
     return page instanceof PageWithoutLinks ? page : undefined;
   };
   const page = {
     head: '"offers":[',
-    offers: snapshot.index.ofFormat(format),
+    offers: feed.shared.ofFormat(format),
     templates: snapshot.templatesOf(templateC, feed.links),
     feed,
     link: linkPlaceholder,

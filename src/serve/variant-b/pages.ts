@@ -34,7 +34,7 @@ export const offersB = pageOperation({
   errorKinds,
   page: (snapshot, feed, { type, take, skip }) => ({
     head: '{"success":true,"version":"v1","offers":{"data":[',
-    offers: snapshot.indexesOf(type).slice(skip, skip + take),
+    offers: feed.shared.ofType(type, skip, take),
     templates: snapshot.templatesOf(templateB, feed.links),
     feed,
     link: feed.encodedKey,
@@ -56,8 +56,8 @@ export const topConverting = pageOperation({
   page(snapshot, feed, { type, take, skip }) {
     const ranked =
       type === undefined
-        ? snapshot.ranked
-        : snapshot.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
+        ? feed.shared.ranked
+        : feed.shared.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
     const today = dayOf(snapshot.asOf);
     const window = { yesterday: addDays(today, -1), today };
     return {

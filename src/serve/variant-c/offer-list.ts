@@ -120,17 +120,12 @@ function matchingOffers(
   type: OfferType,
   filters: FiltersC,
 ): Bitset {
-  const matching = offerIndex.matching(type, filters);
+  const matching = feed.shared.narrow(offerIndex.matching(type, filters));
   const { minPayout, updatedSince } = filters;
-  if (minPayout !== undefined) matching.filterAtLeast(feed.prices().payouts, minPayout);
+  if (minPayout !== undefined) matching.filterAtLeast(feed.shared.prices().payouts, minPayout);
   if (updatedSince !== undefined)
-    matching.filter((index) => changedAt(offers[index] as ServedOffer, feed) > updatedSince);
+    matching.filter((index) => feed.shared.changedAt(offers[index] as ServedOffer) > updatedSince);
   return matching;
-}
-
-/** An offer also changes for a site when the site's commission does. */
-function changedAt(offer: ServedOffer, feed: SiteFeed): Microseconds {
-  return Math.max(offer.updatedAt, feed.commissionChangedAt);
 }
 
 interface RemovedOffer {
@@ -141,16 +136,17 @@ interface RemovedOffer {
 
 /**
  * Every offer that changed or went after the moment and is not in the answer's unpaged result, so that a publisher
- * who syncs by `updated_since` can drop it. One that is active but no longer matches left when it last changed.
+ * who syncs by `updated_since` can drop it. One that is active but does not match, or that
+ * the site may not have, left when it last changed.
  */
 function removedText(snapshot: PublishedSnapshot, feed: SiteFeed, matching: Bitset, since: Microseconds): string {
   const unmatched = snapshot.offers
-    .filter((offer) => changedAt(offer, feed) > since && !matching.has(offer.index))
-    .map((offer): RemovedOffer => {
-      const removed_at =
-        feed.commissionChangedAt > offer.updatedAt ? feed.commissionChangedAtText : offer.updatedAtText;
-      return { id: offer.id, removed_at, reason: 'no_match' };
-    });
+    .filter((offer) => feed.shared.changedAt(offer) > since && !matching.has(offer.index))
+    .map((offer): RemovedOffer => ({
+      id: offer.id,
+      removed_at: feed.shared.changedAtText(offer),
+      reason: 'no_match',
+    }));
   const gone = snapshot.gone
     .filter((offer) => offer.changedAt > since)
     .map((offer): RemovedOffer => ({ id: offer.id, removed_at: withOffset(offer.removedAt), reason: offer.reason }));

@@ -5,7 +5,7 @@ import { reportsBody } from './bodies.ts';
 import { reportTemplate } from './report-template.ts';
 import { variantC } from './variant.ts';
 
-/** `GET /api/v1/reports`: all active offers of both types in one answer. It takes no parameters but the credentials. */
+/** `GET /api/v1/reports`: all active offers of both types that the site may have in one answer. It takes no parameters but the credentials. */
 export const reports = pageOperation({
   path: '/c/api/v1/reports',
   operationId: 'listReports',
@@ -17,7 +17,7 @@ export const reports = pageOperation({
   errorKinds: errorsBySecret,
   page: (snapshot, feed) => ({
     head: '{"success":true,"offers":[',
-    offers: snapshot.indexesOf(undefined),
+    offers: feed.shared.ofType(undefined),
     templates: snapshot.templatesOf(reportTemplate, feed.links),
     feed,
     link: feed.encodedKey,

@@ -20,10 +20,10 @@ export const status = operation({
   body: statusBody,
   cacheControl: cacheControl.noStore,
   errorKinds: errorsBySecret,
-  respond({ site, snapshot, now }) {
+  respond({ site, snapshot, feed, now }) {
     const data = {
-      offers_available: snapshot.indexesOf('offer').length,
-      multireward_available: snapshot.indexesOf('multireward').length,
+      offers_available: feed.shared.count('offer'),
+      multireward_available: feed.shared.count('multireward'),
       site_status: site.status,
       rate_limit_per_hour: site.rate_limit_per_hour,
     };

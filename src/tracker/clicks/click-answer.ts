@@ -9,6 +9,7 @@ export type ClickOutcome =
   | 'unknown_site'
   | 'site_pending'
   | 'unknown_offer'
+  | 'not_offered'
   | 'offer_gone'
   | 'prefetch'
   | 'bot'

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TrackerSettings } from '../../kit/config/tracker-settings.ts';
+import { isOffered } from '../../kit/sites/offer-rules.ts';
 import type { Site } from '../../kit/sites/sites.ts';
 import { isOlder, type Agent, type Agents } from '../agents/agents.ts';
 import type { Countries } from '../agents/countries.ts';
@@ -77,11 +78,17 @@ export class ClickHandler {
     const site = this.#parts.site(link.siteKey);
     if (site === undefined) return { outcome: 'unknown_site', status: 404, message: 'there is no such site' };
     if (site.status !== 'active')
-      return { outcome: 'site_pending', status: 403, message: 'this site is not approved yet' };
+      return {
+        outcome: 'site_pending',
+        status: 403,
+        message: site.status === 'paused' ? 'this site is paused' : 'this site is not approved yet',
+      };
     // Without routes no offer is known.
     if (!this.#parts.hasRoutes()) return unrecorded;
     const route = this.#parts.route(link.offerId);
     if (route === undefined) return { outcome: 'unknown_offer', status: 404, message: 'there is no such offer' };
+    if (site.offers !== undefined && !isOffered(site.offers, { ...route, id: route.offer_id }))
+      return { outcome: 'not_offered', status: 403, message: 'this site does not have this offer' };
     const answer = this.#answerForOffer(request, link, site, route);
     if (answer instanceof Promise || !leadsToFallback(answer.outcome)) return answer;
     const fallback = site.fallback_url ?? this.#parts.settings.fallback_url;

@@ -46,6 +46,8 @@ function routeOf(offer_id: number, codes: string[]): Route {
     destination_url: `https://advertiser.example/offers/${offer_id}/landing?tid={click_id}&publisher={site_key}&sub={sub1}`,
     countries: offer_id % 3 === 0 ? codes : [],
     devices: offer_id % 2 === 0 ? ['android', 'ios', 'desktop'] : [],
+    categories: [],
+    formats: ['offerwall'],
     android_min_os: offer_id % 4 === 0 ? '8' : null,
     ios_min_os: offer_id % 4 === 0 ? '15.0' : null,
     daily_cap: offer_id % 5 === 0 ? 100_000 : null,

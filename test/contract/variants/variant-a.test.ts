@@ -20,7 +20,7 @@ const ownSites = [
 
 const clicks = [
   ...clickTables,
-  `INSERT INTO offers VALUES (1, 'Tournament "Gold"'), (3, 'Offer 3')`,
+  `INSERT INTO offers VALUES (1, 'Tournament "Gold"', 'net'), (3, 'Offer 3', 'net')`,
   `INSERT INTO clicks VALUES
      ('click 1/é?', 1, 'wall', 'u', '2026-11-20 08:00:00Z', 'DE', 'ios', '10.1.2.3', 'secret agent', 'x', NULL)`.replace(
     'é',

@@ -57,7 +57,7 @@ const followers: Record<string, (data: DataDirectory) => Followed> = {
     path: data.sitesFile,
     good: [site('a'), site('b')],
     follow: async (log) => {
-      const sites = new SiteRegistry(data.sitesFile, log);
+      const sites = new SiteRegistry(data.sitesFile, log, Date.now);
       await sites.start();
       return { poll: () => sites.poll(), known: () => ['a', 'b'].filter((key) => sites.named(key) !== undefined) };
     },

@@ -158,7 +158,7 @@ it('says of a snapshot ahead of the clock what to do, and takes no age from what
   const status = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   expect(status).toMatchObject({
     snapshot: { as_of: '2999-01-01T00:00:00Z', age_seconds: null },
-    ahead: { versions: 1, commissions: 0, last: '2999-01-01T00:00:00Z' },
+    ahead: { versions: 1, terms: 0, last: '2999-01-01T00:00:00Z' },
     stale: [],
     newest: [
       { data: 'clicks', newest: '2026-03-10T11:00:00Z', age_seconds: 4200 },
@@ -375,7 +375,7 @@ describe('what needs attention', () => {
       { snapshot: { snapshot_id: 's', as_of: noon, age_seconds: null, row_counts: {} } },
       'doctor --repair',
     ],
-    ['prices ahead', { ahead: { versions: 1, commissions: 0, last: noon } }, 'doctor --repair'],
+    ['prices ahead', { ahead: { versions: 1, terms: 0, last: noon } }, 'doctor --repair'],
     ['no snapshot', { snapshot: null }, 'run refresh'],
     ['a failed run', { last_failure: { ...failure, pipeline: 'models' } }, 'run refresh'],
     ['failed maintenance', { last_failure: { ...failure, pipeline: 'maintenance' } }, 'run maintenance'],

@@ -21,7 +21,7 @@ test('many commissions hold no more memory than is allowed, and each has its own
   );
 
   for (const [place, feed] of feeds.entries()) {
-    const prices = feed.prices();
+    const prices = feed.shared.prices();
     expect([prices.payouts[1499], prices.epcText(1499)]).toEqual([20_000 - 2 * place, '0']);
   }
 
@@ -30,5 +30,5 @@ test('many commissions hold no more memory than is allowed, and each has its own
   expect(commissions).toBeGreaterThan(100);
   expect(commissions).toBeLessThan(1000);
   // The first ones are long gone.
-  expect(feeds[1]?.prices().eventPayoutTexts(1499)).toEqual(['1.9998']);
+  expect(feeds[1]?.shared.prices().eventPayoutTexts(1499)).toEqual(['1.9998']);
 });

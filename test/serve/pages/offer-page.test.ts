@@ -6,12 +6,11 @@ import { renderPage } from '../../../src/serve/pages/offer-page.ts';
 import type { OfferPage } from '../../../src/serve/pages/offer-page.ts';
 import { OfferTemplates } from '../../../src/serve/pages/offer-templates.ts';
 import type { PageBody } from '../../../src/serve/pages/prepared-page.ts';
-import { Prices } from '../../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../../src/serve/offers/served-offer.ts';
-import { feedOf } from '../../../src/serve/offers/site-feed.ts';
 import { templateB, topConvertingTemplate } from '../../../src/serve/variant-b/offer-template.ts';
 import { templateC } from '../../../src/serve/variant-c/offer-template.ts';
 import { reportTemplate } from '../../../src/serve/variant-c/report-template.ts';
+import { feedFor } from '../../support/feed-for.ts';
 import { feedOffer } from '../../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example', 'https://cdn.example');
@@ -58,7 +57,7 @@ function pageOf({
     }),
   );
   const served = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf(siteKey, { commission, commissionChangedAt }, () => new Prices(commission, served), links);
+  const feed = feedFor(siteKey, served, links, { commission, changedAt: commissionChangedAt });
   return {
     head,
     offers: served.map(({ index }) => index),
@@ -91,7 +90,7 @@ test('a long page lets other work go on, and is what it would be in one piece', 
   const ids = Array.from({ length: 1100 }, (_value, index) => index + 1);
   const inFull = ids.map((id) => feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } }));
   const offers = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf('s', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
+  const feed = feedFor('s', offers, links);
   let turns = 0;
   let finished = false;
   const count = () =>

@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { FeedOffer } from '../../../src/pipeline/feed/feed-document.ts';
 import { linksOf } from '../../../src/serve/offers/links.ts';
 import { percentEncoded } from '../../../src/kit/text/percent-encoded.ts';
-import { Prices } from '../../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../../src/serve/offers/served-offer.ts';
-import { feedOf } from '../../../src/serve/offers/site-feed.ts';
 import { renderPage } from '../../../src/serve/pages/offer-page.ts';
 import { OfferTemplates } from '../../../src/serve/pages/offer-templates.ts';
 import type { Template } from '../../../src/serve/pages/offer-templates.ts';
@@ -13,10 +11,11 @@ import type { SiteFeed } from '../../../src/serve/offers/site-feed.ts';
 import { templateB } from '../../../src/serve/variant-b/offer-template.ts';
 import { linkEndC, templateC } from '../../../src/serve/variant-c/offer-template.ts';
 import { reportTemplate } from '../../../src/serve/variant-c/report-template.ts';
+import { feedFor } from '../../support/feed-for.ts';
 import { feedOffer } from '../../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example/"quoted"/', 'https://cdn.example//');
-const terms = { commission: '0.1', commissionChangedAt: null };
+const terms = { commission: '0.1' };
 
 /** The one offer of a page by a template. */
 async function written(template: Template, offer: FeedOffer, feed: SiteFeed, link: string): Promise<any> {
@@ -52,7 +51,7 @@ describe('an offer whose texts are anything at all', () => {
           categories: [category],
           events,
         });
-        const feed = feedOf(siteKey, terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+        const feed = feedFor(siteKey, [serveOffer(offer, 0, 0)], links, terms);
         const b = await written(templateB, offer, feed, feed.encodedKey);
         const c = await written(templateC, offer, feed, linkEndC(feed.encodedKey));
         const report = await written(reportTemplate, offer, feed, feed.encodedKey);
@@ -84,7 +83,7 @@ test('amounts too large for an exact number are written exactly', async () => {
     events: [{ event_id: 'm', descriptions: {}, payout: '90071992547409.9999' }],
   });
   const served = serveOffer(offer, 0, 0);
-  const feed = feedOf('s', { commission: '0', commissionChangedAt: null }, () => new Prices('0', [served]), links);
+  const feed = feedFor('s', [served], links);
   const { bytes } = await renderPage({
     head: '[',
     offers: [0],
@@ -99,7 +98,7 @@ test('amounts too large for an exact number are written exactly', async () => {
 
 test('the slashes at the end of a configured address are not doubled in links', async () => {
   const offer = feedOffer({ id: 7, image_name: 'a b.png' });
-  const feed = feedOf('s', terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+  const feed = feedFor('s', [serveOffer(offer, 0, 0)], links, terms);
   const served = await written(templateC, offer, feed, linkEndC(feed.encodedKey));
   expect(served.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
   expect(served.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');

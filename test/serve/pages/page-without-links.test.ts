@@ -6,11 +6,10 @@ import { linksOf } from '../../../src/serve/offers/links.ts';
 import { percentEncoded } from '../../../src/kit/text/percent-encoded.ts';
 import { renderPage } from '../../../src/serve/pages/offer-page.ts';
 import { OfferTemplates } from '../../../src/serve/pages/offer-templates.ts';
-import { Prices } from '../../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../../src/serve/offers/served-offer.ts';
-import { feedOf } from '../../../src/serve/offers/site-feed.ts';
 import { linkPlaceholder, PageWithoutLinks } from '../../../src/serve/pages/page-without-links.ts';
 import { linkEndC, templateC } from '../../../src/serve/variant-c/offer-template.ts';
+import { feedFor } from '../../support/feed-for.ts';
 import { feedOffer } from '../../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example', 'https://cdn.example');
@@ -19,7 +18,7 @@ const links = linksOf('https://go.example', 'https://cdn.example');
 async function page(titles: readonly string[], link: string) {
   const inFull = titles.map((title, place) => feedOffer({ id: place + 1, titles: { en: title } }));
   const offers = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf('s', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
+  const feed = feedFor('s', offers, links);
   const templates = new OfferTemplates(templateC, links, offers, (position) => inFull[position] as FeedOffer);
   return renderPage({
     head: '"offers":[',

@@ -6,6 +6,7 @@ const set = {
   sites: [
     { site_key: 'one', site_secret: secret },
     { site_key: 'waiting', site_secret: secret, status: 'pending' },
+    { site_key: 'choosy', site_secret: secret, offers: { deny: [{ source: 'north' }] } },
   ],
   routes: [
     route({ offer_id: 1 }),
@@ -34,6 +35,8 @@ it('each check answers before those after it', async () => {
     ['404 unknown_site', at(99, 'u', 'none'), prefetch],
     ['403 site_pending', at(99, 'u', 'waiting'), prefetch],
     ['404 unknown_offer', at(99), prefetch],
+    ['404 unknown_offer', at(99, 'u', 'choosy')],
+    ['403 not_offered', at(2, 'u', 'choosy'), prefetch],
     ['410 offer_gone', at(2), prefetch],
     ['410 offer_gone', at(3), prefetch],
     ['410 offer_gone', at(8), prefetch],
@@ -111,6 +114,7 @@ it('refusals that are nobody’s mistake lead to the fallback of the site, else 
   const sites = [
     set.sites[0] as object,
     { site_key: 'two', site_secret: secret, fallback_url: 'https://two.example/' },
+    { site_key: 'four', site_secret: secret, fallback_url: 'https://four.example/', offers: { allow: [{ offer: 2 }] } },
     { site_key: 'three', site_secret: secret, fallback_url: 'https://例え.example/日本/{reason}?o={offer_id}' },
   ];
   await using test = await TrackerUnderTest.start({ ...set, settings, sites });
@@ -124,6 +128,7 @@ it('refusals that are nobody’s mistake lead to the fallback of the site, else 
   expect(await led(at(7, 'u', 'two'))).toBe('302 https://two.example/');
   // A header takes ASCII only.
   expect(await led(at(2, 'u', 'three'))).toBe('302 https://xn--r8jz45g.example/%E6%97%A5%E6%9C%AC/offer_gone?o=2');
+  expect(await led(at(1, 'u', 'four'))).toBe('403 ');
   expect(await led(at(99))).toBe('404 ');
   expect(await led(at(1, 'u', 'none'))).toBe('404 ');
 });

@@ -3,6 +3,7 @@ import { addSite } from '../../../kit/sites/add-site.ts';
 import { readSites, type Site } from '../../../kit/sites/sites.ts';
 import { addCommand, printAnswer, existingData, fieldLines, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { addSiteChanges } from './change-sites.ts';
 
 export function addSitesCommands(program: Command, context: CommandContext): void {
   const sites = program.command('sites').description('Publisher sites of sites.json.');
@@ -21,7 +22,12 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
         postback: postback?.method ?? null,
       }),
     );
-    printAnswer(context, options, { sites: shown }, textTable(shown));
+    const document = shown.map((site, place) => ({
+      ...site,
+      commissions: known[place]?.commissions ?? [],
+      offers: known[place]?.offers ?? {},
+    }));
+    printAnswer(context, options, { sites: document }, textTable(shown));
   });
   addCommand(sites, 'add', 'Adds a site with a new secret of 32 random bytes, which is printed once')
     .argument('<site_key>', 'public name of the site')
@@ -57,4 +63,5 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
         printAnswer(context, options, { site_key, site_secret }, fieldLines({ site_key, site_secret }));
       },
     );
+  addSiteChanges(sites, context);
 }

@@ -59,10 +59,13 @@ export async function ourConversions(connection: DuckDBConnection, siteKey: stri
   const rows = await queryRows<ConversionRow>(
     connection,
     withFunctions(`SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,
-       coalesce(postbacks.reward, reward(conversions.payout, sites.commission, sites.reward_rate::VARCHAR)) AS reward,
+       coalesce(postbacks.reward, reward(conversions.payout, coalesce(of_offer.commission, of_source.commission, sites.commission), sites.reward_rate::VARCHAR)) AS reward,
        coalesce(conversions.credited_at, conversions.occurred_at) AS time, conversions.reversed_at, postbacks.state, postbacks.delivered_at, postbacks.last_error
      FROM conversions
      JOIN sites ON sites.site_key = conversions.site_key
+     LEFT JOIN offers ON offers.offer_id = conversions.offer_id
+     LEFT JOIN site_commissions AS of_offer ON of_offer.site_key = conversions.site_key AND of_offer.offer_id = conversions.offer_id
+     LEFT JOIN site_commissions AS of_source ON of_source.site_key = conversions.site_key AND of_source.source = offers.source
      LEFT JOIN postbacks ON postbacks.conversion_id = conversions.conversion_id AND postbacks.kind = 'credit'
      WHERE conversions.site_key = $1
      ORDER BY time, conversions.conversion_id`),

@@ -3,7 +3,7 @@ import { commissionText, rewardRateText, type Site } from '../../../kit/sites/si
 import { dayOf, type Moment } from '../../../kit/time/moment.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import { makeTempTable } from '../../../kit/duckdb/temp-table.ts';
-import { makeRunInput, scopeConversions } from '../../sql/run-inputs.ts';
+import { loadSiteCommissions, makeRunInput, scopeConversions } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
 import { markPostbackDays } from '../../warehouse/dirty-partitions.ts';
@@ -30,6 +30,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
   const undecided = await kyselyOn(connection).selectFrom('postbacks_undecided').select('kind').limit(1).execute();
   if (undecided.length === 0) return 0;
   await loadPostbackSites(connection, sites);
+  await loadSiteCommissions(connection, sites);
   await scopeConversions(connection, 'SELECT DISTINCT conversion_id FROM postbacks_undecided');
   const decided = await makeTempTable(
     connection,

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import { packageVersion } from '../../../kit/files/package-files.ts';
-import { identifier, quoted } from '../../../kit/text/sql-text.ts';
+import { identifier, quoted, quotedList, quotedPathList } from '../../../kit/text/sql-text.ts';
 import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
-import { makeRunInput, type RunInputName } from '../../sql/run-inputs.ts';
+import { loadSiteCommissions, makeRunInput, runInputs, type RunInputName } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
@@ -40,6 +40,8 @@ export async function writeAnalytics(
   parquet: (group: string) => string[],
 ): Promise<Record<string, number>> {
   await loadSites(connection, sites);
+  await loadSiteCommissions(connection, sites);
+  await openExceptedConversions(connection, sites, parquet('marts/conversions'));
   await loadIdentity(connection, { snapshot_id: basename(folder), as_of: asOf, run_id: runId });
   await openCutEventFiles(connection, data, asOf);
   await loadMetrics(connection, asOf);
@@ -110,6 +112,28 @@ async function openCutEventFiles(connection: DuckDBConnection, data: DataDirecto
     moments.push(`SELECT '${kind}' AS kind, ${eventTime[kind]} AS moment FROM ${eventRelation(kind, cut)}`);
   }
   await makeTempView(connection, 'cut_event_files' satisfies RunInputName, moments.join(' UNION ALL '));
+}
+
+/**
+ * Makes the view of credited conversions of the sites that have commissions for some offers. Where there is no such
+ * site it reads nothing: the files have all of history.
+ */
+async function openExceptedConversions(
+  connection: DuckDBConnection,
+  sites: readonly Site[],
+  files: readonly string[],
+): Promise<void> {
+  const columns = Object.entries(runInputs.excepted_conversions.columns);
+  const none = `SELECT ${columns.map(([name, type]) => `NULL::${type} AS ${name}`).join(', ')} WHERE false`;
+  const ofSites = sites.filter(({ commissions = [] }) => commissions.length > 0).map(({ site_key }) => site_key);
+  await makeTempView(
+    connection,
+    'excepted_conversions' satisfies RunInputName,
+    ofSites.length === 0 || files.length === 0
+      ? none
+      : `SELECT ${columns.map(([name]) => name).join(', ')} FROM read_parquet(${quotedPathList(files)}, hive_partitioning = false)
+         WHERE status = 'credited' AND site_key IN (SELECT unnest(${quotedList(ofSites)}))`,
+  );
 }
 
 /** Makes the table that the `snapshot` mart reads. */

@@ -3,6 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { chunksOf } from '../../../kit/duckdb/dialect/rows.ts';
 import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema } from '../../feed/feed-document.ts';
+import type { FeedSites } from '../../feed/feed-document.ts';
+import type { SiteTerms } from '../../../kit/sites/site-terms.ts';
 import { FeedOffers } from '../../feed/feed-offers.ts';
 import type { FileEffects } from '../../../kit/files/effects.ts';
 import { modelQuery } from '../../sql/model-query.ts';
@@ -32,13 +34,27 @@ export async function writeFeedFiles(
     }
   }
   await files.writeFile(join(folder, feedOffersFile), Buffer.concat(lines), 'feed offers: written');
-  const columns = ['site_key', 'commission', 'commission_changed_at'] as const;
-  const sites = await readPublished(connection, 'sites', columns, 'snapshot.');
-  const document = feedSitesSchema.parse({
-    as_of: asOf,
-    sites: sites.map((site) => ({ ...site, commission: site.commission.replace(/\.?0+$/, '') })),
-  });
+  const document = feedSitesSchema.parse({ as_of: asOf, sites: await feedSites(connection) });
   await files.writeFile(join(folder, feedSitesFile), `${JSON.stringify(document)}\n`, 'feed sites: written');
+}
+
+/** Returns the snapshot's sites with their terms, those in force last. */
+async function feedSites(connection: DuckDBConnection): Promise<FeedSites['sites']> {
+  const sites = await readPublished(connection, 'sites', ['site_key'], 'snapshot.');
+  const columns = ['site_key', 'valid_from', 'commission', 'commissions', 'offers'] as const;
+  const terms = Map.groupBy(
+    await readPublished(connection, 'site_terms', columns, 'snapshot.'),
+    ({ site_key }) => site_key,
+  );
+  return sites.map(({ site_key }) => ({
+    site_key,
+    terms: (terms.get(site_key) ?? []).map(({ valid_from, commission, commissions, offers }) => ({
+      valid_from,
+      commission: commission.replace(/\.?0+$/, ''),
+      commissions: JSON.parse(commissions) as SiteTerms['commissions'],
+      offers: JSON.parse(offers) as SiteTerms['offers'],
+    })),
+  }));
 }
 
 /** Returns the lines of a published feed by offer; none without a snapshot, or where its feed cannot be read. */

@@ -11,6 +11,8 @@ export const analyticsTables = [
   'offer_stats_2d',
   'network_hourly',
   'sites',
+  'site_commissions',
+  'site_terms',
   'site_daily',
   'newest_events',
   'runs',

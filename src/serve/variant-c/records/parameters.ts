@@ -29,7 +29,7 @@ export function spanOf({ from, to }: { from?: string | undefined; to?: string | 
 }
 
 export function ownerOf({ site, feed }: { site: Site; feed: SiteFeed }): RecordOwner {
-  return { siteKey: site.site_key, commission: feed.commission, rewardRate: rewardRateText(site) };
+  return { siteKey: site.site_key, commission: feed.shared.terms.commission, rewardRate: rewardRateText(site) };
 }
 
 export const changedSince = pattern(

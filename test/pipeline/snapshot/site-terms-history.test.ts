@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import type { Site } from '../../../src/kit/sites/sites.ts';
-import { recordCommissions } from '../../../src/pipeline/snapshot/content/commissions.ts';
+import { recordSiteTerms } from '../../../src/pipeline/snapshot/content/site-terms-history.ts';
 import { LogLanding } from '../../support/log-landing.ts';
 
-const site = (site_key: string, commission: number) => ({ site_key, commission }) as Site;
+const site = (site_key: string, commission: number, own: Partial<Site> = {}) => ({ site_key, commission, ...own }) as Site;
 const first = '2026-03-09T10:00:00Z';
 const later = '2026-03-09T11:00:00Z';
 
 it('a change counts from the run on, and follows the one before it whatever the as-of', async () => {
   await using warehouse = await LogLanding.create();
   const { state } = warehouse;
-  await recordCommissions(state, [site('a', 0.1), site('b', 0), site('c', 1e-6)], first);
-  await recordCommissions(state, [site('a', 0.1), site('b', 0.25)], later);
-  await recordCommissions(state, [site('a', 0.2), site('b', 0.3), site('d', 1)], first);
-  expect(await warehouse.query('FROM site_commissions ORDER BY ALL')).toEqual([
+  await recordSiteTerms(state, [site('a', 0.1), site('b', 0), site('c', 1e-6)], first);
+  await recordSiteTerms(state, [site('a', 0.1), site('b', 0.25)], later);
+  await recordSiteTerms(state, [site('a', 0.2), site('b', 0.3), site('d', 1)], first);
+  expect(await warehouse.query('SELECT site_key, valid_from, commission FROM site_terms ORDER BY ALL')).toEqual([
     { site_key: 'a', valid_from: first, commission: '0.100000' },
     { site_key: 'a', valid_from: '2026-03-09T10:00:00.000001Z', commission: '0.200000' },
     { site_key: 'b', valid_from: first, commission: '0.000000' },
@@ -33,11 +33,11 @@ it('thousands of new sites cost a few statements', async () => {
     statements++;
     return run(...call);
   };
-  await recordCommissions(
+  await recordSiteTerms(
     warehouse.state,
     Array.from({ length: 2000 }, (_, index) => site(`s${index}`, 0.5)),
     first,
   );
   expect(statements).toBeLessThan(20);
-  expect(await warehouse.query('SELECT count(*) AS sites FROM site_commissions')).toEqual([{ sites: 2000 }]);
+  expect(await warehouse.query('SELECT count(*) AS sites FROM site_terms')).toEqual([{ sites: 2000 }]);
 });
