@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DataDirectory } from '../src/kit/config/data-directory.ts';
 import { readSettings } from '../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
@@ -6,10 +5,7 @@ import { UsageError } from '../src/kit/errors/errors.ts';
 import { hasStore, isShared, openStore } from '../src/postbacks/open-store.ts';
 import { deliverDue, type DeliverySummary } from '../src/postbacks/pass/deliver-due.ts';
 import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/store/delivery-lock.ts';
-import type { Outcome } from '../src/postbacks/rules/outcome.ts';
-import type { Postback } from '../src/postbacks/rules/postback.ts';
-import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
-import type { PostbackSender } from '../src/postbacks/http/sender.ts';
+import type { TestOutcome } from '../src/postbacks/http/test-postback.ts';
 import { readSites, type Site } from '../src/kit/sites/sites.ts';
 import { holdsLease as isHeld, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
 import { withNotedOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
@@ -51,7 +47,9 @@ async function deliver(
       });
   try {
     const store = await openStore(data, settings);
-    const sender = await postbackSender(effects);
+    // Loaded here: most runs send nothing, and would start later for it.
+    const { postbackSender } = await import('../src/postbacks/http/real-sender.ts');
+    const sender = postbackSender(effects);
     try {
       const holdsLease = leaseOf(data);
       const mayGoOn = () => stop?.aborted !== true && holdsLease?.() !== false;
@@ -115,32 +113,13 @@ function siteToTest(data: DataDirectory, siteKey: string): Site & { postback: No
   return { ...site, postback };
 }
 
-/** Sends a signed postback of reward 0 for a click that does not exist. Records nothing. */
+/** Sends a signed test postback to a site of `sites.json`. Throws `UsageError` where it has no address. */
 export async function sendTestPostback(
   data: DataDirectory,
   siteKey: string,
   effects: Effects = realEffects,
-): Promise<Outcome & { postback: Postback }> {
+): Promise<TestOutcome> {
   const site = siteToTest(data, siteKey);
-  const id = `test-${randomUUID()}`;
-  const postback: Postback = { webhookId: id, event: 'credit', siteKey, userId: 'test', clickId: id, reward: '0' };
-  const sender = await postbackSender(effects);
-  try {
-    return { ...(await sender.send(postbackRequest(site, postback, effects.now()))), postback };
-  } finally {
-    await sender.close();
-  }
-}
-
-/** Returns the sender for real requests. The environment allows private networks and the demo's receiver. */
-async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
-  // Imported here: most runs send nothing, and would start later for it.
-  const { createSender } = await import('../src/postbacks/http/sender.ts');
-  const { allowsPrivateNetworks } = await import('../src/kit/guard/address-guard.ts');
-  const { receiverPort } = await import('../src/postbacks/http/example-route.ts');
-  return createSender({
-    allowPrivate: allowsPrivateNetworks(process.env),
-    exampleReceiverPort: receiverPort(process.env),
-    now: () => effects.now(),
-  });
+  const { sendTest } = await import('../src/postbacks/http/test-postback.ts');
+  return sendTest(site, effects);
 }

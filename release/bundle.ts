@@ -10,6 +10,7 @@ const root = join(import.meta.dirname, '..');
 export const programs: readonly string[] = [
   'src/cli/main',
   'src/postbacks/store/store-worker',
+  'src/postbacks/store/resend-worker',
   'src/pipeline/landing/files/check-file-worker',
   'src/pipeline/ingest/trial-process',
 ];

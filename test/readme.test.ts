@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { commandsIn, documentedProgram } from '../src/cli/reference/commands-page.ts';
 import { consolePages } from '../src/console/pages.ts';
 import { analyticsTables, analyticsViews } from '../src/pipeline/snapshot/content/published-tables.ts';
+import { documentedPath } from '../src/serve/api/openapi/document.ts';
 import { operations } from '../src/serve/api/operations.ts';
 import { connectorNamed, connectorNames } from '../src/sources/connectors/connectors.ts';
 
@@ -130,7 +131,7 @@ function firstCells(path: string, title: string): string[] {
 
 it('the publishers’ page has all paths that they may ask', () => {
   const paths = firstCells('src/serve/publishers.md', 'Asking').filter((path) => !path.startsWith('/asset/'));
-  expect(paths.toSorted()).toEqual(operations.map(({ path }) => path).toSorted());
+  expect(paths.toSorted()).toEqual(operations.map(documentedPath).toSorted());
 });
 
 it('the console’s page has all addresses of its pages', () => {

@@ -7,6 +7,9 @@ import type { Effects } from '../kit/files/effects.ts';
 import { UsageError } from '../kit/errors/errors.ts';
 import { addressText } from '../kit/http/listening-address.ts';
 import { Metrics } from '../kit/metrics/metrics.ts';
+import { resendPostback } from '../postbacks/resend-postback.ts';
+import type { ResendOrder } from '../postbacks/store/query-store.ts';
+import type { Site } from '../kit/sites/sites.ts';
 import { MirroredPictures } from '../pictures/mirrored-pictures.ts';
 import { Connections } from './server/connections.ts';
 import { documentation } from './server/documentation.ts';
@@ -51,12 +54,17 @@ export interface ServiceOptions {
   openSharedLimits?: OpenSharedLimits;
   /** Answered by `/metrics` with the service's own: those of the schedule in this process. */
   moreMetrics?: Metrics | undefined;
+  /** Variables that decide where postbacks may go. Default: those of the process. */
+  environment?: NodeJS.ProcessEnv | undefined;
   effects?: Pick<Effects, 'now'>;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
 }
 
-/** The HTTP service. It reads published snapshots and `sites.json`, and never opens the warehouse. */
+/**
+ * The HTTP service. It reads published snapshots and `sites.json`, writes to the store of deliveries what a site orders
+ * of its postbacks, and never opens the warehouse.
+ */
 export interface Service {
   /** Starts to listen; returns the address, such as `http://127.0.0.1:8080`. Port 0 takes a free one. */
   listen(at: { host: string; port: number }): Promise<string>;
@@ -87,6 +95,7 @@ export async function createService({
   effects = realEffects,
   openSharedLimits,
   moreMetrics,
+  environment,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
   const sites = new SiteRegistry(data.sitesFile, log, () => effects.now());
@@ -127,6 +136,14 @@ export async function createService({
       return known;
     },
     pictures,
+    orders: {
+      resend: (order: ResendOrder) => resendPostback(data, order, now()),
+      test: async (site: Site) => {
+        // Loaded here: most services never send a test.
+        const { sendTest } = await import('../postbacks/http/test-postback.ts');
+        return sendTest(site, effects, environment);
+      },
+    },
     now,
   };
   const accessLog = new AccessLog(log, metrics);

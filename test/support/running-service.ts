@@ -22,6 +22,8 @@ export interface RunningService {
    * it.
    */
   json(path: string, status?: number): Promise<any>;
+  /** The same of a POST with these parameters as a form. */
+  post(path: string, parameters: Record<string, string>, status?: number): Promise<any>;
 }
 
 /** Starts a service on a free port of 127.0.0.1. It looks for news only when the test says so. The caller closes it. */
@@ -29,6 +31,7 @@ export async function startService(
   data: DataDirectory,
   own: Partial<Settings> = {},
   now: number | (() => number) = Date.UTC(2026, 10, 20, 12, 30),
+  environment?: NodeJS.ProcessEnv,
 ): Promise<RunningService> {
   const log: RunningService['log'] = [];
   const service = await createService({
@@ -36,6 +39,7 @@ export async function startService(
     settings: { ...defaultSettings, ...own },
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     openSharedLimits,
+    environment,
     effects: { now: typeof now === 'number' ? () => now : now },
     repeat: () => () => undefined,
   });
@@ -45,19 +49,22 @@ export async function startService(
       ...init,
       headers: { 'accept-encoding': 'identity', ...(init?.headers as Record<string, string>) },
     });
+  const documentOf = async (path: string, status: number, init?: RequestInit) => {
+    const response = await get(path, init);
+    const body = await response.text();
+    if (response.status !== status) throw new Error(`${path}: ${response.status} instead of ${status}: ${body}`);
+    const document: unknown = JSON.parse(body);
+    checkDescribed(path, status, document);
+    return document;
+  };
   return {
     service,
     address,
     log,
     get,
-    async json(path, status = 200) {
-      const response = await get(path);
-      const body = await response.text();
-      if (response.status !== status) throw new Error(`GET ${path}: ${response.status} instead of ${status}: ${body}`);
-      const document: unknown = JSON.parse(body);
-      checkDescribed(path, status, document);
-      return document;
-    },
+    json: (path, status = 200) => documentOf(path, status),
+    post: (path, parameters, status = 200) =>
+      documentOf(path, status, { method: 'POST', body: new URLSearchParams(parameters) }),
   };
 }
 
@@ -72,7 +79,9 @@ export async function serviceForTest(...start: Parameters<typeof startService>):
 function checkDescribed(path: string, status: number, document: unknown): void {
   const candidates = operationsAt(new URL(path, 'http://host').pathname);
   if (candidates.length === 0) return;
-  const schemas = candidates.map(({ variant, body }) => (status === 200 ? body : variant.errorBody));
+  const schemas = candidates.map(({ variant, body, status: taken = 200 }) =>
+    status === taken ? body : variant.errorBody,
+  );
   const wrong = schemas
     .map((schema) => schema.safeParse(document))
     .flatMap(({ error }) => (error === undefined ? [] : [prettifyError(error)]));

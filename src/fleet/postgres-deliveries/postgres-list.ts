@@ -13,9 +13,12 @@ import {
 import type {
   DeliveryFilter,
   FailedPostbacks,
+  ResendOrder,
+  Resent,
   SitePostbacks,
   StatePostbacks,
 } from '../../postbacks/store/query-store.ts';
+import { isToResend } from '../../postbacks/rules/resend-order.ts';
 import { refreshHeads } from './click-heads.ts';
 import type { PostgresSession, Value } from './session.ts';
 import { stateOf } from './rows.ts';
@@ -141,6 +144,30 @@ export class PostgresList {
         revived.map(({ click_id }) => click_id as string),
       );
       return revived.length;
+    });
+  }
+
+  async resend({ siteKey, webhookId, attempts }: ResendOrder, now: number): Promise<Resent | undefined> {
+    const find = async () => {
+      const [row] = await this.#session.query(
+        `SELECT ${stateColumns} FROM postbacks WHERE webhook_id = $1 AND site_key = $2`,
+        [webhookId, siteKey],
+      );
+      return row === undefined ? undefined : stateOf(row);
+    };
+    return this.#session.write(async (changes) => {
+      const found = await find();
+      if (found === undefined) return undefined;
+      if (!isToResend(found, attempts, now)) return { postback: found, isNew: false };
+      changes.last += 1;
+      await this.#session.query(
+        `UPDATE postbacks SET state = 'pending', plan_attempts = 0, delivered_at = NULL, next_attempt_at = $1, change = $2
+         WHERE webhook_id = $3`,
+        [now, changes.last, webhookId],
+      );
+      await this.#session.query('DELETE FROM circuit_breakers WHERE site_key = $1', [siteKey]);
+      await refreshHeads(this.#session, [found.clickId]);
+      return { postback: (await find()) ?? found, isNew: true };
     });
   }
 }

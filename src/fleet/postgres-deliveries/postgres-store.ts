@@ -1,6 +1,6 @@
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { OpenCircuit } from '../../postbacks/rules/circuit-breaker.ts';
-import type { DeliveryFilter, StateCounts } from '../../postbacks/store/query-store.ts';
+import type { DeliveryFilter, ResendOrder, StateCounts } from '../../postbacks/store/query-store.ts';
 import type { DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';
 import type { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
 import type { PassStore } from '../../postbacks/store/queue-store.ts';
@@ -91,6 +91,9 @@ export class PostgresStore implements DeliveryStore {
   }
   revive(filter: DeliveryFilter, now: number) {
     return this.#list.revive(filter, now);
+  }
+  resend(order: ResendOrder, now: number) {
+    return this.#list.resend(order, now);
   }
   purgeAttempts(before: number) {
     return this.session.change('DELETE FROM attempts WHERE started_at < $1', [before]);

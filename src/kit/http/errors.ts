@@ -19,8 +19,8 @@ export type ApiErrorKind =
 /** Ends the work on a request; the message is for the publisher, and never holds a secret. */
 export class ApiError extends Error {
   readonly kind: ApiErrorKind;
-  constructor(kind: ApiErrorKind, message: string) {
-    super(message);
+  constructor(kind: ApiErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ApiError';
     this.kind = kind;
   }

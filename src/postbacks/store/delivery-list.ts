@@ -15,7 +15,16 @@ import {
   type FailingSite,
   type Row,
 } from './delivery-rows.ts';
-import type { DeliveryFilter, FailedPostbacks, SitePostbacks, StateCounts, StatePostbacks } from './query-store.ts';
+import { isToResend } from '../rules/resend-order.ts';
+import type {
+  DeliveryFilter,
+  FailedPostbacks,
+  ResendOrder,
+  Resent,
+  SitePostbacks,
+  StateCounts,
+  StatePostbacks,
+} from './query-store.ts';
 
 /** Condition behind `WHERE`, and the values of its question marks. */
 interface Condition {
@@ -104,12 +113,12 @@ export class DeliveryList {
     return sites.map(({ digest, ...site }) => ({ ...site, idsSha256: digest.digest('hex') }));
   }
 
-  /** Delivered ones stay delivered, and are nearly all: those of `before` are not counted again. */
+  /** Delivered ones are nearly all: those of `before` are not counted again, unless some may have been sent again. */
   countByState(before?: Omit<StateCounts, 'storeId'>): Omit<StateCounts, 'storeId'> {
     return this.#database.read(() => {
       const upTo = Number(this.#database.prepare('SELECT changes FROM store').get()?.['changes']);
       // A copy of an earlier time may have been put in the place of the file.
-      const known = before !== undefined && before.upTo <= upTo ? before : undefined;
+      const known = before !== undefined && before.upTo <= upTo && !this.#hasNewPlans(before.upTo) ? before : undefined;
       const delivered = new Map<string, number>();
       for (const { siteKey, state, postbacks } of known?.states ?? [])
         if (state === 'delivered') delivered.set(siteKey, postbacks);
@@ -126,6 +135,14 @@ export class DeliveryList {
       const place = ({ siteKey, state }: StatePostbacks) => `${siteKey}\n${state}`;
       return { upTo, states: states.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)) };
     });
+  }
+
+  /** Whether a change after that one is of a postback whose plan of attempts is not its first. */
+  #hasNewPlans(since: number): boolean {
+    const found = this.#database.prepare(
+      'SELECT 1 FROM postbacks WHERE change > ? AND attempts > plan_attempts LIMIT 1',
+    );
+    return found.get(since) !== undefined;
   }
 
   #counts(condition: string, ...values: number[]): StatePostbacks[] {
@@ -190,6 +207,26 @@ export class DeliveryList {
       if (filter.state === 'pending') this.#endPauses(filter.site);
       for (const { click_id } of dead) order.refreshHead(click_id as string);
       return dead.length;
+    });
+  }
+
+  resend({ siteKey, webhookId, attempts }: ResendOrder, now: number): Resent | undefined {
+    const find = this.#database.prepare(
+      `SELECT sequence, ${stateColumns} FROM postbacks WHERE webhook_id = ? AND site_key = ?`,
+    );
+    const resend = this.#database.prepare(
+      `UPDATE postbacks SET state = 'pending', plan_attempts = 0, delivered_at = NULL, next_attempt_at = ?, change = ? WHERE sequence = ?`,
+    );
+    return this.#database.write(() => {
+      const row = find.get(webhookId, siteKey);
+      if (row === undefined) return undefined;
+      const isNew = isToResend(deliveryStateOf(row), attempts, now);
+      if (isNew) {
+        resend.run(now, this.#database.nextChange(), row['sequence'] as number);
+        this.#endPauses(siteKey);
+        new ClickOrder(this.#database).refreshHead(row['click_id'] as string);
+      }
+      return { postback: deliveryStateOf(find.get(webhookId, siteKey) as Row), isNew };
     });
   }
 

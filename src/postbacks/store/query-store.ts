@@ -27,11 +27,30 @@ export interface QueryStore {
    */
   revive(filter: DeliveryFilter, now: number): Promise<number>;
   /**
+   * Makes a postback due at `now`, in milliseconds since the epoch, with a new plan of attempts, also one that was
+   * delivered or given up; its site's pause ends. Undefined where the site has no such postback.
+   */
+  resend(order: ResendOrder, now: number): Promise<Resent | undefined>;
+  /**
    * Removes attempts that were made before a moment, in milliseconds since the epoch, and gives their number. The
    * postbacks themselves stay, with how often they were tried and how the last try ended, so what is still to be sent
    * is untouched.
    */
   purgeAttempts(before: number): Promise<number>;
+}
+
+/** A site's wish to get a postback of its own once more. */
+export interface ResendOrder {
+  siteKey: string;
+  webhookId: string;
+  /** Attempts that the site knows of: where there were more, the order is carried out already, or too late. */
+  attempts?: number | undefined;
+}
+
+export interface Resent {
+  postback: DeliveryState;
+  /** False where the order changes nothing: the postback is due, on its way, or was tried since. */
+  isNew: boolean;
 }
 
 /** Postbacks of one site that meet a filter. */

@@ -16,7 +16,7 @@ import {
   type OutboxRow,
 } from './delivery-rows.ts';
 import { placeOfFiles, type DeliveryChanges, type OutboxImport } from './sync-store.ts';
-import type { DeliveryFilter, StateCounts } from './query-store.ts';
+import type { DeliveryFilter, ResendOrder, StateCounts } from './query-store.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { PassStore } from './queue-store.ts';
 import { SqlitePass } from './sqlite-pass.ts';
@@ -159,6 +159,9 @@ export class SqliteStore implements DeliveryStore {
   }
   async revive(filter: DeliveryFilter, now: number) {
     return this.#list.revive(filter, now);
+  }
+  async resend(order: ResendOrder, now: number) {
+    return this.#list.resend(order, now);
   }
   async purgeAttempts(before: number) {
     return this.#list.purgeAttempts(before);

@@ -40,6 +40,13 @@ export const hourlyRecords: LimitRule = {
   bucket: (site) => ({ name: `C records ${site.site_key}`, limit: 60, length: hour }),
 };
 
+/** What a site orders: a request of ours, or one more change in the store of deliveries. */
+export const hourlyOrders: LimitRule = {
+  scope: 'site',
+  counted: true,
+  bucket: (site) => ({ name: `C orders ${site.site_key}`, limit: 60, length: hour }),
+};
+
 /** Variant A: a key alone opens it, so a site's limit must not be one that strangers can use up. */
 export const perMinuteAndClient: LimitRule = {
   scope: 'address',

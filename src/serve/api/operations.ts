@@ -5,6 +5,8 @@ import { offersB, topConverting } from '../variant-b/pages.ts';
 import { offersC } from '../variant-c/offer-list.ts';
 import { conversionRecords } from '../variant-c/records/conversions.ts';
 import { postbackRecords } from '../variant-c/records/postbacks.ts';
+import { resendPostback } from '../variant-c/orders/resend.ts';
+import { testPostback } from '../variant-c/orders/test.ts';
 import { statement } from '../variant-c/records/statement.ts';
 import { reports } from '../variant-c/reports.ts';
 import { status } from '../variant-c/status.ts';
@@ -20,7 +22,14 @@ export const operations: readonly Operation[] = [
   statement,
   conversionRecords,
   postbackRecords,
+  resendPostback,
+  testPostback,
 ];
+
+/** Methods of its route. */
+export function methodsOf({ method }: Operation): readonly ('GET' | 'HEAD' | 'POST')[] {
+  return method === undefined ? ['GET', 'HEAD'] : [method];
+}
 
 /** The path on the bare host. */
 export function barePath({ path }: Operation): string {
@@ -29,5 +38,12 @@ export function barePath({ path }: Operation): string {
 
 /** The operations that may answer a path, its form on the bare host included. */
 export function operationsAt(path: string): Operation[] {
-  return operations.filter((operation) => operation.path === path || barePath(operation) === path);
+  return operations.filter((operation) => [operation.path, barePath(operation)].some((each) => isAt(each, path)));
+}
+
+/** Whether a path is one of a route's. */
+export function isAt(route: string, path: string): boolean {
+  if (!route.includes(':')) return route === path;
+  const [parts, given] = [route.split('/'), path.split('/')];
+  return parts.length === given.length && parts.every((part, index) => part.startsWith(':') || part === given[index]);
 }

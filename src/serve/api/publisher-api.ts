@@ -11,7 +11,7 @@ import type { Site } from '../../kit/sites/sites.ts';
 import type { MirroredPictures } from '../../pictures/mirrored-pictures.ts';
 import { limitHeaders } from '../access/limits.ts';
 import type { RequestLimits } from '../access/limits.ts';
-import type { Operation } from '../endpoints/operation.ts';
+import type { Operation, SiteOrders } from '../endpoints/operation.ts';
 import { parameterError } from '../http/parameters.ts';
 import { errorResponse, withHeaders } from '../http/response.ts';
 import type { HttpResponse } from '../http/response.ts';
@@ -25,7 +25,8 @@ import { variantA } from '../variant-a/variant.ts';
 import { variantB } from '../variant-b/variant.ts';
 import { variantC } from '../variant-c/variant.ts';
 import { operationSchema } from './openapi/route-schema.ts';
-import { barePath, operations } from './operations.ts';
+import { barePath, methodsOf, operations, operationsAt } from './operations.ts';
+import { parametersOf, readBodies } from './request-body.ts';
 import { mirroredResponse, pictureResponse } from './pictures.ts';
 
 /** Parts of the running service that responses need, as they are at the moment of the request. */
@@ -36,6 +37,7 @@ export interface ServiceState {
   links: (of: PublishedSnapshot) => Links;
   /** Undefined where pictures are not mirrored. */
   pictures: MirroredPictures | undefined;
+  orders: SiteOrders;
   /** Wall clock, milliseconds since the epoch. */
   now: () => number;
 }
@@ -91,6 +93,7 @@ export class PublisherApi {
   /** Adds a route for each path. */
   register(server: FastifyInstance): void {
     server.decorateRequest('asked', undefined);
+    readBodies(server);
     for (const operation of operations) this.#route(server, operation.path, [operation]);
     for (const [path, candidates] of Map.groupBy(operations, barePath)) this.#route(server, path, candidates);
   }
@@ -98,8 +101,8 @@ export class PublisherApi {
   #route(server: FastifyInstance, url: string, candidates: readonly Operation[]): void {
     const [only] = candidates as [Operation];
     const hasChoice = candidates.length > 1;
-    for (const method of ['GET', 'HEAD']) {
-      const isDescribed = method === 'GET' && url === only.path;
+    for (const method of methodsOf(only)) {
+      const isDescribed = method !== 'HEAD' && url === only.path;
       server.route({
         method,
         url,
@@ -117,7 +120,7 @@ export class PublisherApi {
     const { limits, sites } = this.#state;
     const asked = this.#begin(this.#choose(candidates, undefined));
     request.asked = asked;
-    const site = asked.operation.identify(sites, request.query as Query);
+    const site = asked.operation.identify(sites, parametersOf(request));
     asked.site = site;
     asked.operation = this.#choose(candidates, site);
 
@@ -163,7 +166,12 @@ export class PublisherApi {
       snapshot: PublishedSnapshot;
     };
     const feed = snapshot.feedOf(site, this.#state.links(snapshot));
-    const found = await operation.respond({ site, parameters: request.query, snapshot, feed, pages: this.#pages, now });
+    const { orders } = this.#state;
+    const parameters =
+      operation.params === undefined
+        ? parametersOf(request)
+        : { ...parametersOf(request), ...(request.params as object) };
+    const found = await operation.respond({ site, parameters, snapshot, feed, pages: this.#pages, orders, now });
     // Only here, after all checks: anyone who may not have the page must not learn that it is unchanged either.
     return reply.answer(found instanceof PreparedPage ? await found.respond(request.headers) : found);
   }
@@ -222,7 +230,7 @@ export class PublisherApi {
     if (base === 'a') return variantA;
     if (base === 'b') return variantB;
     if (base === 'c') return variantC;
-    const candidates = operations.filter((operation) => barePath(operation) === path);
+    const candidates = operationsAt(path);
     return candidates.length === 0 ? this.#defaultVariant : this.#choose(candidates, undefined).variant;
   }
 }

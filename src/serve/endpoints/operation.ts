@@ -4,6 +4,8 @@ import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Query } from '../../kit/http/query.ts';
 import type { SiteRegistry } from '../../kit/http/site-registry.ts';
 import type { Site } from '../../kit/sites/sites.ts';
+import type { TestOutcome } from '../../postbacks/http/test-postback.ts';
+import type { ResendOrder, Resent } from '../../postbacks/store/query-store.ts';
 import type { LimitRule } from '../access/limits.ts';
 import { cacheControl } from '../http/caching.ts';
 import { snapshotHeaders } from '../http/response.ts';
@@ -18,6 +20,14 @@ import { PreparedPage } from '../pages/prepared-page.ts';
 import type { PageBody } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 
+/** Carries out what sites order; there are few orders, and none is answered from a snapshot. */
+export interface SiteOrders {
+  /** Undefined where the site has no such postback. Throws `OfferlineError` where the store cannot be used. */
+  resend(order: ResendOrder): Promise<Resent | undefined>;
+  /** Sends a test postback and waits for its answer. The site has a postback address. */
+  test(site: Site): Promise<TestOutcome>;
+}
+
 /** A request of an identified and approved site, with the snapshot that answers it. */
 export interface RequestContext<Parameters> {
   site: Site;
@@ -25,15 +35,18 @@ export interface RequestContext<Parameters> {
   snapshot: PublishedSnapshot;
   feed: SiteFeed;
   pages: PageCache;
+  orders: SiteOrders;
   /** Moment at which it came, milliseconds since the epoch. */
   now: number;
 }
 
-type Answer = HttpResponse | PreparedPage | Promise<PreparedPage>;
+type Answer = HttpResponse | PreparedPage | Promise<HttpResponse | PreparedPage>;
 
 /** A publisher's request in one declaration: where it is, how it is checked, what answers it, how it is described. */
 export interface Operation {
-  /** Under the base address of its variant. */
+  /** Default: GET, and HEAD with it. A POST has its parameters in the body, as a form or as JSON. */
+  method?: 'POST';
+  /** Under the base address of its variant; a part that begins with a colon is a parameter. */
   path: string;
   /** A method's name in generated clients. */
   operationId: string;
@@ -43,7 +56,11 @@ export interface Operation {
   limit: LimitRule;
   /** Credentials among them. */
   querystring: z.ZodType;
-  /** Schema of the answer of status 200. */
+  /** Parameters of the path. */
+  params?: z.ZodType;
+  /** Status of the answer. Default: 200. */
+  status?: 202;
+  /** Schema of that answer. */
   body: z.ZodType;
   /** `Cache-Control` of that answer; one that may be kept also has an ETag. */
   cacheControl: string;
@@ -52,13 +69,19 @@ export interface Operation {
   respond(context: RequestContext<unknown>): Answer;
 }
 
-interface OperationOf<Parameters extends z.ZodType> extends Omit<Operation, 'querystring' | 'respond'> {
+interface OperationOf<Parameters extends z.ZodType, InPath extends z.ZodType = z.ZodType<object>> extends Omit<
+  Operation,
+  'querystring' | 'params' | 'respond'
+> {
   querystring: Parameters;
-  respond(context: RequestContext<z.output<Parameters>>): Answer;
+  params?: InPath;
+  respond(context: RequestContext<z.output<Parameters> & z.output<InPath>>): Answer;
 }
 
-/** Declares an operation whose `respond` gets the parameters as its schema reads them. */
-export function operation<Parameters extends z.ZodType>(declared: OperationOf<Parameters>): Operation {
+/** Declares an operation whose `respond` gets all parameters, those of its path too, as their schemas read them. */
+export function operation<Parameters extends z.ZodType, InPath extends z.ZodType = z.ZodType<object>>(
+  declared: OperationOf<Parameters, InPath>,
+): Operation {
   return declared;
 }
 

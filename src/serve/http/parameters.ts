@@ -32,12 +32,23 @@ export function pattern(name: string, description: string, form: string, rule: s
 }
 
 /**
- * Plain digits within bounds; may be absent. `otherwise`: documented as its default, which the reader puts in place.
+ * Plain digits within bounds; may be absent. `otherwise`: documented as its default, which the
+ * reader puts in place.
  */
-export function integer(name: string, description: string, otherwise: number, from: number, to = maxInteger) {
+export function integer(
+  name: string,
+  description: string,
+  otherwise: number | undefined,
+  from: number,
+  to = maxInteger,
+) {
   const mistake = saying(name, `${name} must be an integer from ${from} to ${to}, written in plain digits`);
   // The document has what is said of the inner schema only.
-  const digits = z.int(mistake).min(from, mistake).max(to, mistake).meta({ description, default: otherwise });
+  const digits = z
+    .int(mistake)
+    .min(from, mistake)
+    .max(to, mistake)
+    .meta({ description, ...(otherwise !== undefined && { default: otherwise }) });
   return z
     .preprocess((sent) => (typeof sent === 'string' && /^\d+$/.test(sent) ? Number(sent) : sent), digits)
     .optional();

@@ -93,6 +93,5 @@ export function withHeaders(response: HttpResponse, headers: Readonly<Record<str
 /** An error in the variant's own form. */
 export function errorResponse(error: ApiError, variant: Variant, snapshot: SnapshotIdentity | undefined): HttpResponse {
   const { status, document } = variant.describe(error);
-  const response = noStoreResponse(status, document, snapshot, variant);
-  return error.kind === 'wrong_method' ? withHeaders(response, { allow: 'GET, HEAD' }) : response;
+  return noStoreResponse(status, document, snapshot, variant);
 }

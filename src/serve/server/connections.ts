@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../../kit/metrics/metrics.ts';
+import { maxBodyBytes } from '../http/body-limit.ts';
 
 /** Open at once. Measured: an idle one holds 13 kB here, one whose client does not read its page 100 kB. */
 const maxOpenConnections = 2_000;
@@ -10,6 +11,8 @@ const maxWaitingRequests = 16;
 /** The requests of a connection that are not answered yet. */
 interface Line {
   answering: boolean;
+  /** Bytes of the body of the request that is being answered which have not come yet. */
+  bodyLeft: number;
   readonly waiting: (() => void)[];
   readOn: () => void;
 }
@@ -48,6 +51,9 @@ export class Connections {
     const inTurn: RequestListener = (request, response) => {
       this.inTurn(request.socket, (line) => {
         this.#count(line, 1);
+        const length = Number(request.headers['content-length'] ?? 0);
+        // A longer one is refused by its length.
+        line.bodyLeft = length <= maxBodyBytes ? length : 0;
         response.once('close', () => this.#answered(request.socket, line));
         answer(request, response);
       });
@@ -75,7 +81,8 @@ export class Connections {
   }
 
   #open(socket: Socket): void {
-    const line: Line = { answering: false, waiting: [], readOn: readPaced(socket, () => !line.answering) };
+    const line: Line = { answering: false, bodyLeft: 0, waiting: [], readOn: () => undefined };
+    line.readOn = readPaced(socket, line);
     this.#lines.set(socket, line);
     socket.once('close', () => {
       this.#lines.delete(socket);
@@ -88,9 +95,8 @@ export class Connections {
     this.#count(line, 0);
     // What was sent behind a connection's last answer gets none.
     if (!socket.writable) return;
-    const next = line.waiting.shift();
-    if (next === undefined) line.readOn();
-    else next();
+    line.waiting.shift()?.();
+    line.readOn();
   }
 
   #count(line: Line, answering: 0 | 1): void {
@@ -104,22 +110,29 @@ const endOfHead = '\r\n\r\n';
 const nothing: Buffer = Buffer.alloc(0);
 
 /**
- * Has what arrives on a connection read up to the end of one request, and the rest when the connection is free for the
- * next. Node by itself takes up to 64 KiB at a time and makes requests of all of it, fifty times its memory, before
- * anybody can pause it or close the connection: 300 connections with 590 requests each took 600 MB and many seconds.
+ * Has what arrives on a connection read up to the end of one request's head, then its body, and the rest when the
+ * connection is free for the next. Node by itself takes up to 64 KiB at a time and makes requests of all of it, fifty
+ * times its memory, before anybody can pause it or close the connection: 300 connections with 590 requests each took
+ * 600 MB and many seconds.
  * Returns a function to be called when the connection has become free.
  */
-function readPaced(socket: Socket, isFree: () => boolean): () => void {
+function readPaced(socket: Socket, line: Line): () => void {
   const push = socket.push.bind(socket);
   const fetch = socket._read.bind(socket);
   /** Bytes that have come and were not read yet. */
   let rest = nothing;
   const readOn = () => {
     let wantsMore = true;
-    while (rest.length > 0 && isFree()) {
+    while (rest.length > 0 && (!line.answering || line.bodyLeft > 0)) {
       const come = rest;
-      const head = come.indexOf(endOfHead);
-      const end = head === -1 ? come.length : head + endOfHead.length;
+      let end = come.length;
+      if (line.answering) {
+        end = Math.min(end, line.bodyLeft);
+        line.bodyLeft -= end;
+      } else {
+        const head = come.indexOf(endOfHead);
+        if (head !== -1) end = head + endOfHead.length;
+      }
       const isAll = end === come.length;
       rest = isAll ? nothing : come.subarray(end);
       wantsMore = push(isAll ? come : come.subarray(0, end));

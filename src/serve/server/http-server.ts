@@ -9,13 +9,15 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Logger } from 'pino';
 import { ApiError } from '../../kit/http/errors.ts';
 import { readQueryString } from '../../kit/http/query.ts';
-import type { Query } from '../../kit/http/query.ts';
 import { describeInterface } from '../api/openapi/document.ts';
+import { isAt } from '../api/operations.ts';
+import { parametersOf, unreadableBody } from '../api/request-body.ts';
 import { isPicture, pictureFolder, pictureFolders } from '../api/pictures.ts';
 import { pictureSchema } from '../api/openapi/route-schema.ts';
 import type { PublisherApi } from '../api/publisher-api.ts';
+import { maxBodyBytes } from '../http/body-limit.ts';
 import { parameterError } from '../http/parameters.ts';
-import { wholeOf } from '../http/response.ts';
+import { wholeOf, withHeaders } from '../http/response.ts';
 import type { HttpResponse, FixedRoutes, PiecedBody } from '../http/response.ts';
 import { pathOf } from './access-log.ts';
 import type { AccessLog } from './access-log.ts';
@@ -33,6 +35,8 @@ const maxHeaderSize = 16 * 1024;
 const maxAddressBytes = 8 * 1024;
 /** Milliseconds between Node's looks for requests that overran their time; its own 30 s would double the limits. */
 const connectionsCheckingInterval = 5_000;
+
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Statuses of what cannot be read, by Node's word for it; otherwise 400. */
 const statuses: ReadonlyMap<string, number> = new Map([
@@ -81,11 +85,11 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
           .on('error', () => socket.destroy())
           .on('timeout', () => socket.destroy())
           .resume();
-        connections.inTurn(socket, () => answerAndClose(socket, api.error(undefined, wrongMethod())));
+        connections.inTurn(socket, () => answerAndClose(socket, wrongMethod(api, undefined, readingMethods)));
       });
       return node;
     },
-    bodyLimit: 1024,
+    bodyLimit: maxBodyBytes,
     // Fastify's own routes of HEAD give a 304 a length.
     exposeHeadRoutes: false,
     // Unique over restarts and processes, so that one request's lines are known in a log of many.
@@ -110,16 +114,23 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
     return answer(this, response);
   });
 
-  const paths = new Set(fixed.keys());
-  server.addHook('onRoute', ({ url }) => void paths.add(url));
+  const routes = new Map<string, Set<string>>();
+  server.addHook('onRoute', ({ url, method }) => {
+    const methods = routes.get(url) ?? new Set();
+    for (const each of [method].flat()) methods.add(each);
+    routes.set(url, methods);
+  });
+  const methodsAt = (path: string) => [...routes].find(([route]) => isAt(route, path))?.[1];
   // Before anything else of the request is read: a body that nobody wants, for one.
   server.addHook('onRequest', (request, reply, done) => {
     const malformed = malformedError(request);
     if (malformed === undefined && !request.is404) return done();
     // What is logged of a path is cut where a mistyped secret may begin; a path is found by all of it.
     const [whole = ''] = (request.raw.url ?? '').split(/[?#]/, 1);
-    const missing = paths.has(whole) || isPicture(whole) ? wrongMethod() : unknownPath();
-    reply.answer(api.error(request, malformed ?? missing));
+    const methods = isPicture(whole) ? readingMethods : methodsAt(whole);
+    if (malformed !== undefined || methods === undefined)
+      return void reply.answer(api.error(request, malformed ?? unknownPath()));
+    reply.answer(wrongMethod(api, request, methods));
   });
   server.addHook('onResponse', (request, reply, done) => {
     accessLog.add(request, reply);
@@ -131,10 +142,20 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
       const [mistake] = error.validation ?? [];
       if (mistake !== undefined) {
         const name = mistake.instancePath.slice(1);
-        return reply.answer(api.error(request, parameterError(request.query as Query, name, mistake.message ?? '')));
+        return reply.answer(api.error(request, parameterError(parametersOf(request), name, mistake.message ?? '')));
       }
-      if (error instanceof ApiError) return reply.answer(await api.refusal(error, request, reply));
       const { id, method } = request;
+      if (error instanceof ApiError) {
+        if (error.cause !== undefined)
+          log.warn(
+            { request_id: id, method, path: pathOf(request), err: error.cause },
+            'request cannot be answered now',
+          );
+        return reply.answer(await api.refusal(error, request, reply));
+      }
+      // Fastify's word for a body of another kind or size.
+      if ((error as { code?: string }).code?.startsWith('FST_ERR_CTP_') === true)
+        return reply.answer(api.error(request, unreadableBody()));
       log.error({ request_id: id, method, path: pathOf(request), err: error }, 'request failed');
       const internal = new ApiError('internal', 'something went wrong on our side; try again later');
       return reply.answer(api.error(request, internal));
@@ -198,6 +219,8 @@ async function sendInPieces(body: PiecedBody, raw: ServerResponse): Promise<void
 function malformedError(request: FastifyRequest): ApiError | undefined {
   if (isTooLong(request)) return tooLong();
   const { httpVersion, headers } = request.raw;
+  // What follows a head is read as far as its length says.
+  if (request.method === 'POST' && headers['transfer-encoding'] !== undefined) return unreadableBody();
   // Neither was known before HTTP/1.1.
   if (httpVersion !== '1.1') return undefined;
   if (headers.host === undefined) return new ApiError('unreadable_request', 'the Host header is missing');
@@ -213,8 +236,13 @@ function tooLong(): ApiError {
   return new ApiError('address_too_long', `addresses have at most ${maxAddressBytes} characters`);
 }
 
-function wrongMethod(): ApiError {
-  return new ApiError('wrong_method', 'use GET or HEAD');
+function wrongMethod(
+  api: PublisherApi,
+  request: FastifyRequest | undefined,
+  methods: ReadonlySet<string>,
+): HttpResponse {
+  const error = api.error(request, new ApiError('wrong_method', `use ${[...methods].join(' or ')}`));
+  return withHeaders(error, { allow: [...methods].join(', ') });
 }
 
 function unknownPath(): ApiError {

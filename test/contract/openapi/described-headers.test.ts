@@ -49,6 +49,19 @@ test.each([
   expect(status !== 200 || '304' in responses === (tag !== null)).toBe(true);
 });
 
+test.each([
+  [404, 'no address to send to', 'test', {}],
+  [404, 'no such postback', '{postback_id}/resend', {}],
+  [422, 'a wrong parameter', '{postback_id}/resend', { attempts: 'x' }],
+  [401, 'a wrong secret', 'test', { site_secret: 'x' }],
+])('%i, %s: POST /c/api/v1/postbacks/%s', async (status, _what, order, parameters) => {
+  const path = `/c/api/v1/postbacks/${order}`;
+  const body = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(asC)), ...parameters });
+  const answer = await running.get(path.replace(/[{}]/g, ''), { method: 'POST', body });
+  expect(answer.status).toBe(status);
+  expectDescribed(document.paths[path].post.responses[status], answer, path);
+});
+
 test('429, the requests of a site used up', async () => {
   const path = '/c/api/v1/offers';
   let answer: Response;

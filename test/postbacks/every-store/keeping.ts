@@ -161,6 +161,50 @@ export function describeKeeping(storeForTest: () => Promise<StoreForTest>): void
       expect(await store.find({ state: 'dead' }, 9)).toEqual([]);
     });
 
+    it('sends again what its site orders, once for one order', async () => {
+      const { store } = await storeForTest();
+      await store.importOutbox('first', [
+        outboxRow(1, { clickId: 'k', occurredAt: '2026-11-20T09:57:00Z' }),
+        outboxRow(2, { clickId: 'k', occurredAt: '2026-11-20T09:58:00Z' }),
+      ]);
+      const order = { siteKey: 's', webhookId: 'w1', attempts: 1 };
+      const now = enqueuedAt + 5000;
+      expect((await store.resend(order, enqueuedAt))?.isNew).toBe(false);
+      await deliverOne(store);
+      const counted = await store.countByState();
+      expect(await store.resend({ ...order, siteKey: 'S' }, now)).toBeUndefined();
+      expect(await store.resend({ ...order, webhookId: 'c1' }, now)).toBeUndefined();
+      expect((await store.resend({ ...order, attempts: 0 }, now))?.isNew).toBe(false);
+      expect(await store.nextOfClick('k')).toBe('w2');
+      const upTo = (await store.changesSince(0)).upTo;
+      expect(await store.resend(order, now)).toMatchObject({
+        isNew: true,
+        postback: { state: 'pending', attempts: 1, deliveredAt: null, nextAttemptAt: '2026-11-20T10:00:05Z' },
+      });
+      expect((await store.resend(order, now))?.isNew).toBe(false);
+      expect((await store.changesSince(upTo)).postbacks.map(({ webhookId }) => webhookId)).toEqual(['w1']);
+      // In the order of its click.
+      expect(await store.nextOfClick('k')).toBe('w1');
+      expect((await store.countByState(counted)).states).toEqual([{ siteKey: 's', state: 'pending', postbacks: 2 }]);
+      const pass = await store.beginPass(now);
+      await pass.takeSites(['s'], 1);
+      const claims = [{ siteKey: 's', dueBy: now, limit: 9 }];
+      const [claimed] = await pass.apply({ finished: [], unsent: [], circuits: [], claims });
+      expect(claimed).toMatchObject([{ postback: { webhookId: 'w1' }, attempts: 1, planAttempts: 0 }]);
+      expect(await store.resend(order, now + 1)).toMatchObject({ isNew: false, postback: { state: 'delivering' } });
+      const ended = { siteKey: 's', clickId: 'k', attempts: 2, planAttempts: 1, startedAt: now, nextAttemptAt: null };
+      const finished = [
+        { ...ended, sequence: claimed?.[0]?.sequence ?? 0, outcome: delivered, state: 'delivered' as const },
+      ];
+      await pass.apply({ finished, unsent: [], circuits: [], claims: [] });
+      await pass.end();
+      expect(await store.resend(order, now + 1)).toMatchObject({ isNew: false, postback: { state: 'delivered' } });
+      expect((await store.countByState(counted)).states).toEqual([
+        { siteKey: 's', state: 'delivered', postbacks: 1 },
+        { siteKey: 's', state: 'pending', postbacks: 1 },
+      ]);
+    });
+
     it('takes over all rows or none', async () => {
       const { store } = await storeForTest();
       const breaking = function* () {

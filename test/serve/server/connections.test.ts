@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,6 +11,7 @@ import { Connections } from '../../../src/serve/server/connections.ts';
 
 interface Asked {
   path: string;
+  request: IncomingMessage;
   response: ServerResponse;
 }
 
@@ -30,7 +32,7 @@ async function serving(most?: number): Promise<{
   server.on('request', () => begun++);
   let last: Socket | undefined;
   server.on('connection', (socket) => (last = socket));
-  connections.serve(server, ({ url = '' }, response) => void asked.push({ path: url, response }));
+  connections.serve(server, (request, response) => void asked.push({ path: request.url ?? '', request, response }));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => server.close().closeAllConnections());
   return {
@@ -157,3 +159,25 @@ test('is finished when every answer under way has left, or its client has gone',
   first.response.end();
   await finishing;
 });
+
+test.each([7, 20, 1000])(
+  'a body is read before its answer, and no more than it, in packets of %i bytes',
+  async (size) => {
+    const { asked, open, next } = await serving();
+    const post = (path: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const sent =
+      post('/1', 'one\r\n\r\nGET /never HTTP/1.1\r\n\r\n') + post('/2', '') + requests('/3') + post('/4', 'four');
+    const socket = open();
+    for (let at = 0; at < sent.length; at += size) socket.write(sent.slice(at, at + size));
+    const bodies: string[] = [];
+    for (const path of ['/1', '/2', '/3', '/4']) {
+      const { path: given, request, response } = await next();
+      expect(given).toBe(path);
+      bodies.push(await textOf(request));
+      expect(asked).toEqual([]);
+      response.end();
+    }
+    expect(bodies).toEqual(['one\r\n\r\nGET /never HTTP/1.1\r\n\r\n', '', '', 'four']);
+  },
+);

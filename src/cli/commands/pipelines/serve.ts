@@ -188,6 +188,7 @@ async function serve(
     log: logger,
     openSharedLimits,
     moreMetrics: machine?.metrics,
+    environment: { ...process.env, ...environment },
     trackerAddress: () => trackerAddress(data, settings.tracker, {}),
     snapshotId:
       options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),

@@ -90,7 +90,7 @@ export async function describeInterface(server: FastifyInstance, publicUrl: stri
 
 /** The parts of the document that are added to, as `@fastify/swagger` collects them. */
 interface CollectedDocument {
-  paths: Record<string, { get: CollectedOperation }>;
+  paths: Record<string, Partial<Record<'get' | 'post', CollectedOperation>>>;
   components: { schemas: Record<string, object>; responses?: object };
   webhooks?: object;
 }
@@ -102,13 +102,15 @@ interface CollectedOperation {
 /** Adds parts that no schema of a route has: headers, examples of errors, empty parameters, postbacks. */
 function complete(document: CollectedDocument): object {
   for (const operation of operations) {
-    const { get } = document.paths[operation.path] as { get: CollectedOperation };
-    for (const parameter of get.parameters ?? []) if (parameter.required !== true) parameter.allowEmptyValue = true;
-    if (isKept(operation)) (get.parameters ??= []).push(ifNoneMatch);
-    describeAnswers(operation, get.responses);
+    const described = document.paths[documentedPath(operation)]?.[operation.method === 'POST' ? 'post' : 'get'];
+    if (described === undefined) throw new Error(`${operation.operationId} is not in the document`);
+    for (const parameter of described.parameters ?? [])
+      if (parameter.required !== true) parameter.allowEmptyValue = true;
+    if (isKept(operation)) (described.parameters ??= []).push(ifNoneMatch);
+    describeAnswers(operation, described.responses);
   }
-  const pictures = document.paths[`${pictureFolder}{name}`] as { get: CollectedOperation };
-  describePictures(pictures.get);
+  const pictures = document.paths[`${pictureFolder}{name}`]?.get;
+  if (pictures !== undefined) describePictures(pictures);
   const { schemas } = document.components;
   // Each named schema is there as that of an input, too, which none of them is.
   for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
@@ -122,10 +124,15 @@ function complete(document: CollectedDocument): object {
   return document;
 }
 
+/** The path as OpenAPI writes it. */
+export function documentedPath({ path }: Operation): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
 function describeAnswers(operation: Operation, responses: CollectedOperation['responses']): void {
   const { variant, errorKinds } = operation;
-  Object.assign(responses[200] as object, {
-    description: 'What was asked for',
+  Object.assign(responses[operation.status ?? 200] as object, {
+    description: operation.status === undefined ? 'What was asked for' : 'Taken up',
     headers: answerHeaders(operation, { mayBeCompressed: isKept(operation) }),
   });
   if (isKept(operation))

@@ -9,22 +9,25 @@ import { cacheControl } from '../../http/caching.ts';
 import type { Variant } from '../../http/variant.ts';
 import { variantC } from '../../variant-c/variant.ts';
 
+const bodyTypes = ['application/x-www-form-urlencoded', 'application/json'];
+
 /** Fastify's schema of a route: what it validates, and what the OpenAPI document has of it. */
 export function operationSchema(operation: Operation, isDescribed: boolean): FastifySchema {
-  const { operationId, summary, variant, identify, querystring, body, errorKinds } = operation;
+  const { operationId, summary, variant, identify, querystring, params, body, errorKinds } = operation;
+  const { method, status = 200 } = operation;
   return {
     hide: !isDescribed,
     operationId,
     summary,
     tags: [variantTag(variant)],
-    security: [identify === bySecret ? { siteKey: [], siteSecret: [] } : { siteKey: [] }],
-    querystring,
+    // Credentials of a POST are among the parameters of its body.
+    security: method === 'POST' ? [] : [identify === bySecret ? { siteKey: [], siteSecret: [] } : { siteKey: [] }],
+    ...(method === 'POST' ? { body: querystring, consumes: bodyTypes } : { querystring }),
+    ...(params !== undefined && { params }),
     response: {
-      200: body,
+      [status]: body,
       ...(isKept(operation) && { 304: z.null() }),
-      ...Object.fromEntries(
-        [...errorsByStatus(variant, errorKinds).keys()].map((status) => [status, variant.errorBody]),
-      ),
+      ...Object.fromEntries([...errorsByStatus(variant, errorKinds).keys()].map((each) => [each, variant.errorBody])),
     },
   };
 }

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readSettings } from '../kit/config/settings.ts';
+import { OfferlineError } from '../kit/errors/errors.ts';
+import { programFile } from '../kit/files/package-files.ts';
+import { hasStore, isShared, openStore } from './open-store.ts';
+import type { ResendOrder, Resent } from './store/query-store.ts';
+
+/**
+ * Carries a site's order out in the store, on the disk when it returns: the next pass sends. Undefined where the site
+ * has no such postback. Throws `OfferlineError` where the store cannot be used; the same order may be given again.
+ */
+export async function resendPostback(
+  data: DataDirectory,
+  order: ResendOrder,
+  now: number,
+): Promise<Resent | undefined> {
+  // Read for each order: deliveries may be moved while a service runs.
+  const settings = readSettings(data);
+  if (!hasStore(data, settings)) {
+    if (settings.storage?.follow !== true) return undefined;
+    throw new OfferlineError('this machine serves what another one publishes, and deliveries are kept there');
+  }
+  if (!isShared(settings)) return resendInFile(data.deliveriesFile, order, now);
+  const store = await openStore(data, settings);
+  try {
+    return await store.resend(order, now);
+  } finally {
+    await store.close();
+  }
+}
+
+/** In a thread of its own: it may wait seconds for a refresh that writes, and requests do not wait with it. */
+async function resendInFile(file: string, order: ResendOrder, now: number): Promise<Resent | undefined> {
+  const worker = new Worker(programFile('src/postbacks/store/resend-worker'), { workerData: { file, order, now } });
+  try {
+    const [resent] = (await once(worker, 'message')) as [Resent | undefined];
+    return resent;
+  } catch (error) {
+    const { message } = error as Error;
+    throw error instanceof OfferlineError ? error : new OfferlineError(message, undefined, { cause: error });
+  } finally {
+    await worker.terminate();
+  }
+}
