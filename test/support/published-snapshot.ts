@@ -73,7 +73,9 @@ function feedSite(site: SnapshotSite): FeedSites['sites'][number] {
   const terms = { commission, commissions: site.commissions ?? [], offers: site.offers ?? {} };
   const first = '2026-11-01T00:00:00Z';
   const before =
-    changedAt === null ? former : [...former, { ...terms, valid_from: first, commission: Number(commission) === 1 ? '0' : '1' }];
+    changedAt === null
+      ? former
+      : [...former, { ...terms, valid_from: first, commission: Number(commission) === 1 ? '0' : '1' }];
   return { site_key, terms: [...before, { ...terms, valid_from: changedAt ?? first }] };
 }
 

@@ -116,7 +116,7 @@ export async function addAccess(
     const next = isReading(request) ? ownPath(request.url) : '/';
     if (user === null && byToken) return refuse(reply.header('www-authenticate', 'Bearer'), 401, noToken);
     if (user === null) return void sendHtml(reply, 401, signInPage(renderPage, next));
-    const required = access ?? (isReading(request) ? 'viewer' : 'operator');
+    const required = access === 'machine' ? 'viewer' : (access ?? (isReading(request) ? 'viewer' : 'operator'));
     if (isAllowed(user.role, required)) return done();
     if (byToken) return refuse(reply, 403, `${user.name} is a ${user.role}: this needs the role of an ${required}.`);
     sendHtml(reply, 403, renderPage('Not allowed', notAllowed(user)));

@@ -3,7 +3,8 @@ import type { Site } from '../../../src/kit/sites/sites.ts';
 import { recordSiteTerms } from '../../../src/pipeline/snapshot/content/site-terms-history.ts';
 import { LogLanding } from '../../support/log-landing.ts';
 
-const site = (site_key: string, commission: number, own: Partial<Site> = {}) => ({ site_key, commission, ...own }) as Site;
+const site = (site_key: string, commission: number, own: Partial<Site> = {}) =>
+  ({ site_key, commission, ...own }) as Site;
 const first = '2026-03-09T10:00:00Z';
 const later = '2026-03-09T11:00:00Z';
 
