@@ -6,7 +6,7 @@ import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
 import { commentOf } from '../content/published-tables.ts';
 import type { Manifest } from '../manifest.ts';
-import { clickEventsTable, lakeFiles, type LakeFile } from './lake-files.ts';
+import { clickEventsTable, type LakeFile } from './lake-files.ts';
 import { lakeSchema, type LakeTable } from './lake-schema.ts';
 import { lakeVersion } from './lake-tables.ts';
 
@@ -38,12 +38,11 @@ export function schemaRows(): LakeRows {
 }
 
 /**
- * Returns the rows of snapshots, their files and macros. Paths of files are relative to `place`, the folder of the
- * snapshots with a separator at its end. Statistics of columns are left out: readers take those of the files.
+ * Returns the rows of snapshots, their files and macros. Paths of files are relative to `place`, a folder or an address
+ * with a separator at its end. Statistics of columns are left out: readers take those of the files.
  */
-export function snapshotRows(place: string, snapshots: readonly Manifest[]): LakeRows {
+export function snapshotRows(place: string, snapshots: readonly Manifest[], files: readonly LakeFile[]): LakeRows {
   const tables = lakeSchema();
-  const files = lakeFiles(snapshots);
   const firstMacro = viewId(tables) + 1;
   // A macro names its as-of, so that each snapshot has its own.
   const macros = snapshots.flatMap(({ run_id, as_of }, index) =>
