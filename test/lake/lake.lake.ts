@@ -48,6 +48,10 @@ it('its macros are those of the newest snapshot, or of the one that is attached'
     'figures_explained(101)',
     'figures_explained(101, newest := 2)',
     'postbacks_by_site()',
+    'figures_by_country()',
+    'figures_by_country(days := 2)',
+    'figures_by_click_day(2)',
+    'reversals_by_source(days := 400)',
   ];
   expect(await lakeDigests([attach(), 'USE lake'], macros)).toEqual(await digestsOf(folderOf(names.at(-1)), macros));
   expect(await lakeDigests([attach(', SNAPSHOT_VERSION 2'), 'USE lake'], macros)).toEqual(
