@@ -14,6 +14,7 @@ import type { OpenSharedLimits } from '../serve/service.ts';
 const sharedLimits = new FleetPart<OpenSharedLimits>('limits');
 export const followedStorage = new FleetPart<typeof import('../fleet/storage/follow.ts')>('storage');
 export const acceptedPointer = new FleetPart<typeof import('../fleet/storage/accept-pointer.ts')>('storage');
+export const examinedCatalog = new FleetPart<typeof import('../fleet/storage/examine-catalog.ts')>('storage');
 export const leasedSchedule = new FleetPart<typeof import('../fleet/storage/leased-schedule.ts')>('storage');
 
 export const openSharedLimits: OpenSharedLimits = async (options) => (await sharedLimits.load())(options);
@@ -23,6 +24,7 @@ if (isBundled || existsSync(packageFile('src/fleet'))) {
   storageOfRuns.handIn(async () => (await import('../fleet/storage/writer/run-on-storage.ts')).openRunOnStorage);
   followedStorage.handIn(() => import('../fleet/storage/follow.ts'));
   acceptedPointer.handIn(() => import('../fleet/storage/accept-pointer.ts'));
+  examinedCatalog.handIn(() => import('../fleet/storage/examine-catalog.ts'));
   leasedSchedule.handIn(() => import('../fleet/storage/leased-schedule.ts'));
   sharedLimits.handIn(async () => (await import('../fleet/shared-limits/shared-limits.ts')).openRedisLimits);
   postgresDeliveries.handIn(async () => {

@@ -3,12 +3,12 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { queryRows } from '../../src/kit/duckdb/dialect/rows.ts';
 import { inMemory, withDuckDB } from '../../src/kit/duckdb/open.ts';
-import { openAnalytics } from '../../src/pipeline/snapshot/movable-files.ts';
 import { snapshotNames } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { command } from '../support/commands.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { missingFiles } from '../support/lake.ts';
 import { killedRefresh } from '../fault/lives/killed-refresh.ts';
+import { askSnapshot, digestsOf, lakeDigests, tablesOf } from './digests.ts';
 import { askDuckLake, DuckLakeSession } from './duckdb-with-ducklake.ts';
 import { serveFiles } from './static-server.ts';
 
@@ -23,39 +23,12 @@ beforeAll(async () => {
   await pipeline.configure({ snapshots_kept: 3, snapshots_kept_hours: 0 });
   for (const hour of [12, 13, 14, 15]) await pipeline.refresh(`2026-03-10T${hour}:00:00Z`);
   names = await snapshotNames(pipeline.data);
-  const all = await askSnapshot<{ name: string }>(names[0] ?? '', [
-    'SELECT table_name AS name FROM information_schema.tables ORDER BY name',
-  ]);
-  tables = all.map(({ name }) => name);
+  tables = await tablesOf(folderOf(names[0]));
 });
 afterAll(() => pipeline[Symbol.asyncDispose]());
 
 const attach = (options = '') => `ATTACH 'ducklake:${pipeline.data.lakeFile}' AS lake (READ_ONLY${options})`;
-const digest = (relation: string) =>
-  `SELECT count(*)::INTEGER AS "rows", md5(coalesce(string_agg(t::VARCHAR, '|' ORDER BY t::VARCHAR), '')) AS digest FROM (FROM ${relation}) AS t`;
-
-/** Asks a snapshot of the published folder as analysts do without the lake. */
-async function askSnapshot<Row>(name: string, queries: readonly string[]): Promise<Row[]> {
-  const database = await openAnalytics(join(pipeline.data.published, name));
-  try {
-    const rows: Row[] = [];
-    for (const query of queries) rows.push(...(await queryRows<Row>(database.connection, query)));
-    return rows;
-  } finally {
-    database.close();
-  }
-}
-
-async function digestsOf(name: string, relations: readonly string[]): Promise<unknown[][]> {
-  const all = await askSnapshot<{ rows: number; digest: string }>(name, relations.map(digest));
-  return all.map(({ rows, digest: text }) => [rows, text]);
-}
-
-/** Digests of relations of the lake. */
-async function lakeDigests(opening: readonly string[], relations: readonly string[]): Promise<unknown[]> {
-  const answers = await askDuckLake(...opening, ...relations.map(digest));
-  return answers.slice(opening.length).map(({ rows }) => rows[0]);
-}
+const folderOf = (name = '') => join(pipeline.data.published, name);
 
 it('every table of every kept snapshot is that of its analytics.duckdb', async () => {
   expect([names.length, tables.length]).toEqual([3, 23]);
@@ -66,7 +39,7 @@ it('every table of every kept snapshot is that of its analytics.duckdb', async (
         tables.map((table) => `lake.${table} AT (VERSION => ${index + 2})`),
       ),
       name,
-    ).toEqual(await digestsOf(name, tables));
+    ).toEqual(await digestsOf(folderOf(name), tables));
 });
 
 it('its macros are those of the newest snapshot, or of the one that is attached', async () => {
@@ -75,15 +48,19 @@ it('its macros are those of the newest snapshot, or of the one that is attached'
     'figures_explained(101)',
     'figures_explained(101, newest := 2)',
     'postbacks_by_site()',
+    'figures_by_country()',
+    'figures_by_country(days := 2)',
+    'figures_by_click_day(2)',
+    'reversals_by_source(days := 400)',
   ];
-  expect(await lakeDigests([attach(), 'USE lake'], macros)).toEqual(await digestsOf(names.at(-1) ?? '', macros));
+  expect(await lakeDigests([attach(), 'USE lake'], macros)).toEqual(await digestsOf(folderOf(names.at(-1)), macros));
   expect(await lakeDigests([attach(', SNAPSHOT_VERSION 2'), 'USE lake'], macros)).toEqual(
-    await digestsOf(names[0] ?? '', macros),
+    await digestsOf(folderOf(names[0]), macros),
   );
 });
 
 it('each column has its least and greatest value and its nulls, and rows are found by them: no statistics mislead', async () => {
-  const columns = await askSnapshot<{ table: string; column: string }>(names.at(-1) ?? '', [
+  const columns = await askSnapshot<{ table: string; column: string }>(folderOf(names.at(-1)), [
     `SELECT table_name AS "table", column_name AS "column" FROM duckdb_columns() WHERE NOT internal ORDER BY ALL`,
   ]);
   const queries = (place: string) =>
@@ -93,7 +70,7 @@ it('each column has its least and greatest value and its nulls, and rows are fou
            (SELECT count(*)::INTEGER FROM ${place}${table} WHERE ${column} = (SELECT max(${column}) FROM ${place}${table})) AS d,
            (SELECT count(*)::INTEGER FROM ${place}${table} WHERE ${column} IS NULL) AS e FROM ${place}${table}`,
     );
-  const ours = await askSnapshot<object>(names.at(-1) ?? '', queries(''));
+  const ours = await askSnapshot<object>(folderOf(names.at(-1)), queries(''));
   const [, ...theirs] = await askDuckLake(attach(), ...queries('lake.'));
   expect(theirs.map(({ rows }) => rows[0])).toEqual(ours.map((row) => Object.values(row)));
 });
@@ -191,7 +168,7 @@ it('killed within a publish, it can be read to its last file, and the next publi
   }
   await pipeline.refresh('2026-03-10T16:00:00Z');
   const current = (await pipeline.snapshots()).current;
-  expect(await lakeDigests([attach()], relations)).toEqual(await digestsOf(current, tables));
+  expect(await lakeDigests([attach()], relations)).toEqual(await digestsOf(folderOf(current), tables));
 });
 
 it('a session goes on with what it has attached while newer snapshots are published, and its oldest are retired', async () => {

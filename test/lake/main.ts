@@ -1,9 +1,10 @@
+import { installedMoto } from '../s3/store/installed-moto.ts';
 import { pythonWith } from '../support/python-environment.ts';
 import { runServiceTests } from '../support/service-tests.ts';
 
 /**
  * `npm run test:lake -- [vitest's parameters]`: the lake, read by DuckDB's own extension, which our DuckDB does not have:
- * extensions are of one version of DuckDB, and the newest on the package index are of 1.5.5.
+ * extensions are of one version of DuckDB, and the newest on the package index are of 1.5.5. Object storage is moto.
  */
 await runServiceTests('lake', 'the tests of the lake', (tell) => ({
   OFFERLINE_TEST_DUCKLAKE: pythonWith(
@@ -15,4 +16,5 @@ await runServiceTests('lake', 'the tests of the lake', (tell) => ({
     },
     tell,
   ).python,
+  OFFERLINE_TEST_MOTO: installedMoto(tell),
 }));

@@ -27,6 +27,13 @@ export interface StoredObject {
   bytes: number;
 }
 
+/** An object without its bytes. */
+export interface ObjectHead {
+  etag: string;
+  /** Note that its writer left with it. */
+  note: string | undefined;
+}
+
 export interface StoredText {
   text: string;
   etag: string;
@@ -38,6 +45,8 @@ export const storePatience = { tries: 4, connect: 5_000, silence: 30_000 };
 /** A larger file is sent as it is read. */
 const mostBytesInMemory = 8 * 1024 * 1024;
 const firstWaitMilliseconds = 100;
+/** Metadata of an object, after S3's own `x-amz-meta-`. */
+const noteName = 'offerline';
 /** Limit of the pointer, which names the kept snapshots. */
 const mostTextMebibytes = 16;
 
@@ -155,18 +164,17 @@ export class ObjectStore implements Disposable {
           Body: text,
           ContentType: 'application/json',
           ContentMD5: md5Of(text),
-          ...(condition === 'none' ? { IfNoneMatch: '*' } : { IfMatch: condition.etag }),
+          ...conditionHeader(condition),
         }),
         abortable(signal),
       );
       if (ETag === undefined) throw new Error('the answer has no ETag');
       return ETag;
     } catch (error) {
-      const isRefused = s3Status(error) === 412 || s3Status(error) === 409 || s3Status(error) === 404;
-      if (!isRefused || (error as Error).name === 'NoSuchBucket') throw this.#failure('write', key, error);
+      if (!isRefused(error)) throw this.#failure('write', key, error);
       const found = await this.readText(key, { signal });
       if (found?.text === text) return found.etag;
-      throw new LostSwapError(`${this.url}: another writer has changed ${key} meanwhile`, undefined, { cause: error });
+      throw this.#lostSwap(key, error);
     }
   }
 
@@ -203,6 +211,57 @@ export class ObjectStore implements Disposable {
       } finally {
         body.destroy();
       }
+    }
+  }
+
+  /** Undefined where there is none. */
+  async head(key: string): Promise<ObjectHead | undefined> {
+    this.cost.reads++;
+    try {
+      const { ETag, Metadata } = await this.#client.send(new this.#sdk.HeadObjectCommand(this.#place(key)));
+      if (ETag === undefined) throw new Error('the answer has no ETag');
+      return { etag: ETag, note: Metadata?.[noteName] };
+    } catch (error) {
+      if (s3Status(error) === 404) return undefined;
+      throw this.#failure('read', key, error);
+    }
+  }
+
+  /**
+   * Writes an object with a note, under a condition. Throws `LostSwapError` where the condition does not hold, also
+   * where a try before, whose answer was lost, has written it.
+   */
+  async replace(key: string, bytes: Buffer, condition: Condition, note: string): Promise<void> {
+    this.cost.writes++;
+    this.cost.bytesWritten += bytes.length;
+    try {
+      await this.#client.send(
+        new this.#sdk.PutObjectCommand({
+          ...this.#place(key),
+          Body: bytes,
+          ContentMD5: md5Of(bytes),
+          Metadata: { [noteName]: note },
+          ...conditionHeader(condition),
+        }),
+      );
+    } catch (error) {
+      if (!isRefused(error)) throw this.#failure('write', key, error);
+      throw this.#lostSwap(key, error);
+    }
+  }
+
+  /** Copies an object within storage, whatever is there. Returns false where there is nothing to copy. */
+  async copy(from: string, to: string): Promise<boolean> {
+    this.cost.writes++;
+    const { Bucket, Key } = this.#place(from);
+    try {
+      await this.#client.send(
+        new this.#sdk.CopyObjectCommand({ ...this.#place(to), CopySource: encodeURI(`${Bucket}/${Key}`) }),
+      );
+      return true;
+    } catch (error) {
+      if (s3Status(error) === 404 && (error as Error).name !== 'NoSuchBucket') return false;
+      throw this.#failure('copy to', to, error);
     }
   }
 
@@ -246,6 +305,10 @@ export class ObjectStore implements Disposable {
     return { Bucket: this.#bucket, Key: this.#prefix + key };
   }
 
+  #lostSwap(key: string, cause: unknown): LostSwapError {
+    return new LostSwapError(`${this.url}: another writer has changed ${key} meanwhile`, undefined, { cause });
+  }
+
   #failure(doing: string, key: string, error: unknown): StorageError {
     if (error instanceof StorageError) return error;
     const { name, message, code } = error as Error & { code?: string };
@@ -272,6 +335,15 @@ async function boundedText(body: Readable): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+function conditionHeader(condition: Condition): { IfNoneMatch: '*' } | { IfMatch: string } {
+  return condition === 'none' ? { IfNoneMatch: '*' } : { IfMatch: condition.etag };
+}
+
+/** A write whose condition did not hold; with 404 the object is gone that it was to replace. */
+function isRefused(error: unknown): boolean {
+  return [404, 409, 412].includes(s3Status(error) ?? 0) && (error as Error).name !== 'NoSuchBucket';
 }
 
 function abortable(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {

@@ -22,7 +22,13 @@ const pointerSchema = z.object({
   run_id: z.int().min(0),
   /** The kept snapshots, newest first. */
   snapshots: z.array(
-    z.object({ snapshot_id: z.string().regex(/^[0-9A-Za-z][\w.-]*$/), as_of: z.string(), manifest: contentSchema }),
+    z.object({
+      snapshot_id: z.string().regex(/^[0-9A-Za-z][\w.-]*$/),
+      as_of: z.string(),
+      manifest: contentSchema,
+      /** Its tables have readable names, too; absent where an earlier version published it. */
+      readable: z.literal(true).optional(),
+    }),
   ),
   /** The pipeline's state after that run; null before the first one. */
   state: contentSchema.nullable(),
@@ -32,6 +38,7 @@ const pointerSchema = z.object({
   configuration: configurationSchema.optional(),
 });
 export type Pointer = z.output<typeof pointerSchema>;
+export type PointedSnapshot = Pointer['snapshots'][number];
 
 /** Kept ids of earlier swaps: those of some hours. */
 const maxPrevious = 50;

@@ -18,7 +18,7 @@ import { manifestFile, parseManifest, type Manifest } from '../../pipeline/snaps
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import { fetchFile, readContent } from './contents.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { Pointer } from './pointer.ts';
+import type { PointedSnapshot } from './pointer.ts';
 import { isWithin } from './within.ts';
 
 export interface BringingSnapshots {
@@ -35,7 +35,7 @@ export interface BringingSnapshots {
  */
 export async function bringSnapshot(
   { data, effects, store, here = new Map<string, string>() }: BringingSnapshots,
-  { snapshot_id: name, manifest: content }: Pointer['snapshots'][number],
+  { snapshot_id: name, manifest: content }: PointedSnapshot,
 ): Promise<void> {
   const { files } = effects;
   const folder = join(data.published, name);

@@ -28,9 +28,12 @@ const times: Readonly<Record<string, string>> = {
 
 /** Parameters of the table macros of `analytics.duckdb`. */
 const macros = {
+  figures_by_click_day: '(days := 30)',
+  figures_by_country: '(days := 30)',
   figures_by_site: '()',
   figures_explained: '(an_offer_id, newest := NULL)',
   postbacks_by_site: '()',
+  reversals_by_source: '(days := 30)',
 } as const;
 
 /** Returns the columns of each model by DuckDB's binder, over the migrated schema, where all tables are empty. */

@@ -184,6 +184,81 @@ it('postbacks_by_site says of each site what its postbacks add up to', async () 
   expect(bySite.filter(({ waiting, dead }) => waiting + dead > 0)).toEqual(all);
 });
 
+/** `days` has all of the history, where it is given. */
+describe.each(['', 'days := 400', 'days := 1'])('breakdowns of (%s)', (days) => {
+  const first = days === 'days := 1' ? '2026-03-10' : '2026-01-01';
+  const sums = 'sum(clicks)::BIGINT AS clicks, sum(conversions)::BIGINT AS conversions, sum(earnings) AS earnings';
+
+  it('by country and device add up to offer_daily', async () => {
+    const mart = `SELECT day, offer_id, ${sums}, sum(converted_clicks)::BIGINT AS converted_clicks FROM offer_daily WHERE day >= DATE '${first}' GROUP BY ALL ORDER BY ALL`;
+    const rows = await pipeline.ask(mart.replace('FROM offer_daily', `FROM figures_by_country(${days})`));
+    expect(rows).toEqual(await pipeline.ask(mart));
+    expect(rows.length).toBeGreaterThan(20);
+    const [kinds] = await pipeline.ask<{ countries: number; devices: number }>(
+      `SELECT count(DISTINCT country) AS countries, count(DISTINCT device) AS devices FROM figures_by_country(${days}) WHERE conversions > 0`,
+    );
+    expect(kinds?.countries).toBeGreaterThan(1);
+    expect(kinds?.devices).toBeGreaterThan(1);
+  });
+
+  it('by the day of clicks are what became of these clicks', async () => {
+    const [cohorts, figures] = [
+      `SELECT day, offer_id, clicks, conversions, converted_clicks, earnings, reversed FROM figures_by_click_day(${days})`,
+      `WITH converted AS (
+         SELECT click_id, count(*) FILTER (status = 'credited') AS conversions, sum(payout) FILTER (status = 'credited') AS earnings,
+           count(*) FILTER (status IN ('rejected', 'charged_back')) AS reversed
+         FROM conversions GROUP BY click_id)
+       SELECT clicked_at::DATE AS day, offer_id, count(*) FILTER (clicked_at <= TIMESTAMPTZ '${asOf}') AS clicks,
+         coalesce(sum(conversions), 0)::BIGINT AS conversions, count(*) FILTER (conversions > 0) AS converted_clicks,
+         coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings, coalesce(sum(reversed), 0)::BIGINT AS reversed
+       FROM clicks LEFT JOIN converted USING (click_id) WHERE offer_id IN (SELECT offer_id FROM offers) AND clicked_at::DATE >= DATE '${first}'
+       GROUP BY ALL HAVING clicks + conversions + reversed > 0 ORDER BY day, offer_id`,
+    ];
+    const rows = await pipeline.ask<{ conversions: number }>(cohorts);
+    expect(rows).toEqual(await pipeline.ask(figures));
+    if (first < '2026-03-10') {
+      const [all] = await pipeline.ask<{ conversions: number }>(
+        'SELECT sum(conversions)::BIGINT AS conversions FROM offer_daily',
+      );
+      expect(rows.reduce((sum, { conversions }) => sum + conversions, 0)).toBe(all?.conversions);
+    }
+  });
+
+  it('of reversals have what stays credited as site_daily does, and all that was taken back', async () => {
+    const [bySite, mart] = [
+      `SELECT day, site_key, sum(conversions)::BIGINT AS conversions, sum(earnings) AS earnings FROM reversals_by_source(${days})
+       GROUP BY ALL HAVING sum(conversions) > 0 ORDER BY ALL`,
+      `SELECT day, site_key, conversions, gross_earnings AS earnings FROM site_daily WHERE conversions > 0 AND day >= DATE '${first}' ORDER BY ALL`,
+    ];
+    expect(await pipeline.ask(bySite)).toEqual(await pipeline.ask(mart));
+    const [reversed, all] = [
+      `SELECT sum(rejected)::BIGINT AS rejected, sum(rejected_payout) AS rejected_payout, sum(charged_back)::BIGINT AS charged_back,
+         sum(charged_back_payout) AS charged_back_payout, max(chargeback_rate) <= 1 AS is_ratio FROM reversals_by_source(${days})`,
+      `SELECT count(*) FILTER (status = 'rejected') AS rejected, coalesce(sum(payout) FILTER (status = 'rejected'), 0) AS rejected_payout,
+         count(*) FILTER (status = 'charged_back') AS charged_back, coalesce(sum(payout) FILTER (status = 'charged_back'), 0) AS charged_back_payout,
+         true AS is_ratio FROM conversions WHERE status <> 'unattributed' AND occurred_at::DATE >= DATE '${first}'`,
+    ];
+    expect(await pipeline.ask(reversed)).toEqual(await pipeline.ask(all));
+  });
+});
+
+it('breakdowns have UTC days, whatever the session thinks the time zone is', async () => {
+  const database = await DuckDBInstance.create(join(pipeline.data.current, 'analytics.duckdb'), {
+    access_mode: 'READ_ONLY',
+  });
+  const connection = await database.connect();
+  try {
+    for (const call of ['figures_by_country(days := 2)', 'figures_by_click_day(2)', 'reversals_by_source()']) {
+      const digest = `SELECT md5(string_agg(t::VARCHAR, '|' ORDER BY t::VARCHAR)) AS digest FROM ${call} AS t`;
+      await connection.run("SET TimeZone = 'America/Los_Angeles'");
+      expect(await queryRows(connection, digest), call).toEqual(await pipeline.ask(digest));
+    }
+  } finally {
+    connection.closeSync();
+    database.closeSync();
+  }
+});
+
 describe('comments', () => {
   it('give the meaning of every column, the unit of money and sizes, the zone of times', async () => {
     const columns = await pipeline.ask<{

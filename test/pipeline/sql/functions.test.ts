@@ -41,6 +41,7 @@ it.each([
   ],
   ['rounded once, not after the commission already', `reward(${money('0.0001')}, ${share('0.5')}, 0.9)`, '0.0000'],
   ['the id decides what a click names', `name_part(7, 'network')`, ''],
+  ['the day in UTC', `utc_day(TIMESTAMPTZ '2026-03-10T01:00:00+02:00')::VARCHAR`, '2026-03-09'],
   ['else the name', `name_part(NULL, 'network')`, 'network'],
 ])('%s: %s is %s', async (_, call, expected) => {
   expect(await queryRows(connection, withFunctions(`SELECT ${call} AS value`))).toEqual([{ value: expected }]);

@@ -7,6 +7,7 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  PutBucketPolicyCommand,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
@@ -73,6 +74,14 @@ export class Moto implements AsyncDisposable {
     });
     const Parts = await Promise.all(put);
     await this.#client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+  }
+
+  /** Lets everybody read the objects below a prefix, and no others. */
+  async openToAll(prefix: string): Promise<void> {
+    const Resource = `arn:aws:s3:::${bucketName}/${prefix}*`;
+    const Statement = [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource }];
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement });
+    await this.#client.send(new PutBucketPolicyCommand({ Bucket: bucketName, Policy }));
   }
 
   async remove(key: string): Promise<void> {

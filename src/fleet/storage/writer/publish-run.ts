@@ -12,10 +12,11 @@ import type { NamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { contentKey, contentOf } from '../contents.ts';
 import { digestConfiguration } from '../configuration.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { successionOf, swapPointer, type Content, type Pointer } from '../pointer.ts';
+import { successionOf, swapPointer, type Content, type PointedSnapshot, type Pointer } from '../pointer.ts';
 import { rememberSeen } from '../seen-pointer.ts';
 import { trackerFilesHere, trackerPrefix } from '../tracker-files.ts';
 import { blocksOf, readBlock } from './database-blocks.ts';
+import { nameTable, unnamedTables } from './publish-tables.ts';
 import { stateAfterSwap, writeSyncState, type StateContents, type SyncState } from './sync-state.ts';
 
 /** Parts of the state that are read while it is open: files that it names, and its last run. */
@@ -33,6 +34,8 @@ export interface PublishingRun {
   memory: SyncState;
   epoch: number;
   snapshotsKept: number;
+  /** Digests that storage has lost. */
+  lost?: ReadonlySet<string>;
 }
 
 /** Object to write, and how to get its bytes. */
@@ -43,8 +46,8 @@ interface Wanted {
 }
 
 /**
- * Writes what storage lacks of the closed state and of the current snapshot, then swaps the pointer. Contents come
- * first, so a pointer never names what is not there. What does not get that far is litter that maintenance removes.
+ * Writes what storage lacks of the closed state and of the current snapshot, gives its tables their readable names, then
+ * swaps the pointer. Contents and names come first, so a pointer never leads to what is not there. What does not get that far is litter that maintenance removes.
  * Throws `LostSwapError` where another writer was faster, `StorageError` where storage cannot be written.
  */
 export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<SyncState> {
@@ -76,9 +79,11 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
     wantFile(manifestContent, manifestPath);
     for (const [path, { sha256, bytes }] of Object.entries(manifest.files))
       wantFile({ sha256, bytes }, join(folder, path));
-    const newest = { snapshot_id: manifest.snapshot_id, as_of: manifest.as_of, manifest: manifestContent };
-    snapshots = [newest, ...snapshots.filter(({ snapshot_id }) => snapshot_id !== newest.snapshot_id)];
+    const { snapshot_id, as_of } = manifest;
+    const newest: PointedSnapshot = { snapshot_id, as_of, manifest: manifestContent, readable: true };
+    snapshots = [newest, ...snapshots.filter((one) => one.snapshot_id !== snapshot_id)].slice(0, snapshotsKept);
   }
+  const unnamed = await unnamedTables(publishing, snapshots, before?.snapshots ?? [], publishing.lost ?? new Set());
   const tracker = await trackerFilesHere(data);
   for (const { content, bytes } of Object.values(tracker ?? {}))
     want(content, async () => bytes, contentKey(content, trackerPrefix));
@@ -86,7 +91,7 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
     version: 1,
     epoch,
     run_id: names.runId,
-    snapshots: snapshots.slice(0, snapshotsKept),
+    snapshots,
     state: contentOf(stateText),
     ...(tracker && { tracker: { keys: tracker.keys.content, routes: tracker.routes.content } }),
     configuration: await digestConfiguration(data, before?.configuration?.salt),
@@ -98,10 +103,13 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
   ]);
   const missing = [...wanted.values()].filter(({ content }) => !known.has(content.sha256));
   const same = before !== undefined && JSON.stringify(pointer) === JSON.stringify(withoutSwap(before));
-  if (same && missing.length === 0) return memory;
+  if (same && missing.length === 0 && unnamed.length === 0) return memory;
   const started = effects.now();
   await severalAtOnce(missing, ({ key, bytes }) =>
     effects.perform('storage: content written', async () => store.write(key, await bytes())),
+  );
+  await severalAtOnce(unnamed, (file) =>
+    effects.perform('storage: table named', () => nameTable(publishing, snapshots[0]?.snapshot_id ?? '', file)),
   );
   // What the snapshots of the pointer name stays in storage, so it need not be known for longer.
   const after = await swap(publishing, pointer, { state, digests: [...wanted.keys()] });

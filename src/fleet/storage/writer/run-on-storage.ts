@@ -10,6 +10,7 @@ import { LostSwapError, ObjectStore, StorageError } from '../object-store.ts';
 import { readPointer } from '../pointer.ts';
 import { assertFollowsOnSeen, ForkedPointerError } from '../seen-pointer.ts';
 import { publishRun } from './publish-run.ts';
+import { publishCatalog } from './publish-tables.ts';
 import { syncFromStorage, takeOver, type StorageSync } from './sync-from-storage.ts';
 import { withoutContents, type SyncState } from './sync-state.ts';
 import { sweepStorage } from './sweep-storage.ts';
@@ -49,16 +50,12 @@ export const openRunOnStorage: OpenRunOnStorage = async (
     },
     async publish({ sweep }) {
       if (names === undefined) return;
-      const epoch = memory.stored?.pointer.epoch ?? 0;
-      try {
-        const publishing = { ...opening, store, epoch, snapshotsKept };
-        const after = await publishRun({ ...publishing, memory }, names);
-        const lost = sweep ? await swept(sync) : new Set<string>();
-        if (lost.size > 0) await publishRun({ ...publishing, memory: withoutContents(after, lost) }, names);
-      } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
-        throw await unpublished(sync, names.runId, error);
-      }
+      const publishing = { ...opening, store, epoch: memory.stored?.pointer.epoch ?? 0, snapshotsKept };
+      memory = await publishedRun(sync, { ...publishing, memory }, names);
+      if (memory.stored !== null) await publishCatalog(publishing, memory.stored);
+      const lost = sweep ? await swept(sync) : new Set<string>();
+      if (lost.size > 0)
+        await publishedRun(sync, { ...publishing, memory: withoutContents(memory, lost), lost }, names);
     },
     [Symbol.dispose]: () => store[Symbol.dispose](),
   };
@@ -87,6 +84,16 @@ async function swept({ store, logger, effects }: StorageSync): Promise<ReadonlyS
     if (!(error instanceof StorageError)) throw error;
     logger.warn({ storage: store.url }, `storage is not swept: ${error.message}`);
     return new Set();
+  }
+}
+
+/** Publishes a run. Throws `LostSwapError` with it discarded, `StorageError` where it is not in storage. */
+async function publishedRun(sync: StorageSync, ...publishing: Parameters<typeof publishRun>): Promise<SyncState> {
+  try {
+    return await publishRun(...publishing);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    throw await unpublished(sync, publishing[1].runId, error);
   }
 }
 

@@ -12,7 +12,7 @@ import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
 
 /**
- * Stores the table macros `figures_explained(offer_id, newest := NULL)`, `figures_by_site()` and `postbacks_by_site()`.
+ * Stores the table macros of `sql/macros`, with their parameters and the files that they read.
  * They read files only: DuckDB looks up a macro's tables where it is called, so one that reads tables fails where the
  * file is attached.
  */
@@ -27,9 +27,10 @@ export async function writeExplained(
   const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
   // A credit of the last 48 hours may be of the day before the window.
   const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
-  const tables = `
-    conversions AS (SELECT * FROM read_parquet(${listed(conversions)}, hive_partitioning = false)),
-    offers AS (SELECT * FROM read_parquet(${listed([join(folder, tableFile('offers'))])}))`;
+  const mart = (name: string, files: readonly string[]) =>
+    `${name} AS (SELECT * FROM read_parquet(${listed(files)}, hive_partitioning = false))`;
+  const offers = mart('offers', [join(folder, tableFile('offers'))]);
+  const tables = `${mart('conversions', conversions)}, ${offers}`;
   await storeMacro(
     connection,
     'figures_explained(an_offer_id, newest := NULL)',
@@ -48,13 +49,18 @@ export async function writeExplained(
   // Moments of files that as-of does not cut are not read: for a million clicks that would double the time.
   const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
   await storeMacro(connection, 'figures_by_site()', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
-  const postbacks = listed(parquet('marts/postbacks'));
+  await storeMacro(connection, 'postbacks_by_site()', asOf, mart('postbacks', parquet('marts/postbacks')));
+  // Of any number of days: all files, most of which DuckDB passes over by the moments that their footers have.
+  const allConversions = mart('conversions', parquet('marts/conversions'));
+  const allClicks = `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), { listed })})`;
+  await storeMacro(connection, 'figures_by_country(days := 30)', asOf, `${allClicks}, ${allConversions}, ${offers}`);
   await storeMacro(
     connection,
-    'postbacks_by_site()',
+    'figures_by_click_day(days := 30)',
     asOf,
-    `postbacks AS (SELECT * FROM read_parquet(${postbacks}, hive_partitioning = false))`,
+    `${allConversions}, ${mart('offer_daily', parquet('marts/offer_daily'))}`,
   );
+  await storeMacro(connection, 'reversals_by_source(days := 30)', asOf, `${allConversions}, ${offers}`);
 }
 
 /** Stores one macro. `call`: its name with its parameters; `relations`: its definitions after `WITH`. */

@@ -10,7 +10,7 @@ export const clickEventsTable = 'click_events';
 /** A file of a table, and the snapshots of the lake in which the table has it. */
 export interface LakeFile {
   table: string;
-  /** Below `published`: in the folder of the newest snapshot that has it, which is the last to be retired. */
+  /** Below the place of the lake, as in the newest snapshot that has it, which is the last to be retired. */
   path: string;
   rows: number;
   bytes: number;
@@ -20,23 +20,38 @@ export interface LakeFile {
   end: number | null;
 }
 
-/**
- * Returns the manifests of those snapshots that the lake can show, oldest first: whole ones, whose manifest counts the
- * rows of each file. Of two of the same run the later folder counts, since the lake's snapshot has the run's number.
- */
+/** File of a snapshot, by its path in the snapshot's folder. */
+interface SnapshotFile {
+  snapshotId: string;
+  path: string;
+  sha256: string;
+}
+
+/** Returns the manifests of those snapshots that are whole, as `inLakeOrder` has them. */
 export async function lakeSnapshots(data: DataDirectory, names: Iterable<string>): Promise<Manifest[]> {
-  const byRun = new Map<number, Manifest>();
+  const whole: Manifest[] = [];
   for (const name of [...names].toSorted()) {
     const folder = join(data.published, name);
     const text = await readFile(join(folder, manifestFile), 'utf8').catch(() => undefined);
-    const manifest = text === undefined ? undefined : readable(text);
-    if (manifest?.snapshot_id === name && hasTables(folder, manifest)) byRun.set(manifest.run_id, manifest);
+    const manifest = text === undefined ? undefined : lakeManifest(text);
+    if (manifest?.snapshot_id === name && hasTables(folder, manifest)) whole.push(manifest);
   }
-  return [...byRun.values()].toSorted((one, other) => one.run_id - other.run_id);
+  return inLakeOrder(whole);
 }
 
-/** Its seal is not checked, which takes most of the time: what is used of it is compared with the files. */
-function readable(text: string): Manifest | undefined {
+/** Returns manifests oldest first. Of two of the same run the later one counts: the lake's snapshot has the run's number. */
+export function inLakeOrder(manifests: readonly Manifest[]): Manifest[] {
+  const sorted = manifests.toSorted((one, other) => (one.snapshot_id < other.snapshot_id ? -1 : 1));
+  return [...new Map(sorted.map((manifest) => [manifest.run_id, manifest])).values()].toSorted(
+    (one, other) => one.run_id - other.run_id,
+  );
+}
+
+/**
+ * Returns a manifest that the lake can show: one of this version, which counts the rows of each file. Its seal is not
+ * checked, which takes most of the time: what is used of it is compared with the files.
+ */
+export function lakeManifest(text: string): Manifest | undefined {
   try {
     const manifest = JSON.parse(text) as Manifest;
     return (manifest.schema_version as number) === schemaVersion ? manifest : undefined;
@@ -50,25 +65,31 @@ function hasTables(folder: string, { files }: Manifest): boolean {
   return (
     Object.entries(files).every(
       ([path, { bytes, rows }]) =>
-        tableOf(path) === undefined ||
+        lakeTableOf(path) === undefined ||
         (rows !== undefined && statSync(join(folder, path), { throwIfNoEntry: false })?.size === bytes),
     ) && tableFile('offers') in files
   );
 }
 
-/** Returns the files of all tables: one row for as long as snapshots that follow each other have the same file. */
-export function lakeFiles(snapshots: readonly Manifest[]): LakeFile[] {
+/**
+ * Returns the files of all tables: one row for as long as snapshots that follow each other have the same file. `place`
+ * gives the path of a snapshot's file in the lake.
+ */
+export function lakeFiles(
+  snapshots: readonly Manifest[],
+  place: (file: SnapshotFile) => string = ({ snapshotId, path }) => `${snapshotId}/${path}`,
+): LakeFile[] {
   const files: LakeFile[] = [];
   let before = new Map<string, LakeFile>();
-  for (const { run_id: id, snapshot_id: name, files: own } of snapshots) {
+  for (const { run_id: id, snapshot_id: snapshotId, files: own } of snapshots) {
     const now = new Map<string, LakeFile>();
     for (const [path, { sha256, bytes, rows = 0 }] of Object.entries(own)) {
-      const table = tableOf(path);
+      const table = lakeTableOf(path);
       if (table === undefined) continue;
       const key = `${sha256} ${path}`;
       const file = before.get(key) ?? { table, path, rows, bytes, begin: id, end: null };
       if (!before.delete(key)) files.push(file);
-      file.path = `${name}/${path}`;
+      file.path = place({ snapshotId, path, sha256 });
       now.set(key, file);
     }
     for (const gone of before.values()) gone.end = id;
@@ -77,7 +98,8 @@ export function lakeFiles(snapshots: readonly Manifest[]): LakeFile[] {
   return files;
 }
 
-function tableOf(path: string): string | undefined {
+/** Returns the table of a snapshot's file; undefined for one that is none of a table's. */
+export function lakeTableOf(path: string): string | undefined {
   const folder = dirname(path);
   if (folder === clickEvents) return clickEventsTable;
   if (folder === tablesFolder) return basename(path, '.parquet');

@@ -6,13 +6,23 @@ import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
 import { commentOf } from '../content/published-tables.ts';
 import type { Manifest } from '../manifest.ts';
-import { clickEventsTable, lakeFiles, type LakeFile } from './lake-files.ts';
+import { clickEventsTable, type LakeFile } from './lake-files.ts';
 import { lakeSchema, type LakeTable } from './lake-schema.ts';
 import { lakeVersion } from './lake-tables.ts';
 
 export type LakeRow = readonly (string | number | boolean | null)[];
 
-const macroNames = ['figures_explained', 'figures_by_site', 'postbacks_by_site'] as const;
+/** Macros and their parameters with defaults; null for one that has to be given. */
+const macroParameters = {
+  // DuckLake has no default that is NULL; so many rows are all of them.
+  figures_explained: { an_offer_id: null, newest: 2n ** 63n - 1n },
+  figures_by_site: {},
+  postbacks_by_site: {},
+  figures_by_country: { days: 30n },
+  figures_by_click_day: { days: 30n },
+  reversals_by_source: { days: 30n },
+} as const;
+const macroNames = Object.keys(macroParameters) as (keyof typeof macroParameters)[];
 
 /** Rows of tables of the catalog, by the tables' names. */
 export type LakeRows = Record<string, LakeRow[]>;
@@ -38,12 +48,11 @@ export function schemaRows(): LakeRows {
 }
 
 /**
- * Returns the rows of snapshots, their files and macros. Paths of files are relative to `place`, the folder of the
- * snapshots with a separator at its end. Statistics of columns are left out: readers take those of the files.
+ * Returns the rows of snapshots, their files and macros. Paths of files are relative to `place`, a folder or an address
+ * with a separator at its end. Statistics of columns are left out: readers take those of the files.
  */
-export function snapshotRows(place: string, snapshots: readonly Manifest[]): LakeRows {
+export function snapshotRows(place: string, snapshots: readonly Manifest[], files: readonly LakeFile[]): LakeRows {
   const tables = lakeSchema();
-  const files = lakeFiles(snapshots);
   const firstMacro = viewId(tables) + 1;
   // A macro names its as-of, so that each snapshot has its own.
   const macros = snapshots.flatMap(({ run_id, as_of }, index) =>
@@ -73,13 +82,17 @@ export function snapshotRows(place: string, snapshots: readonly Manifest[]): Lak
     ]),
     macro: macros.map((macro) => [0, macro.id, macro.name, macro.begin, macro.end]),
     macro_impl: macros.map(({ id, query }) => [id, 0, 'duckdb', query, 'table']),
-    macro_parameters: macros
-      .filter(({ name }) => name === 'figures_explained')
-      .flatMap(({ id }) => [
-        [id, 0, 0, 'an_offer_id', 'unknown', 'NULL', 'unknown'],
-        // DuckLake has no default that is NULL; so many rows are all of them.
-        [id, 0, 1, 'newest', 'unknown', String(2n ** 63n - 1n), 'int64'],
+    macro_parameters: macros.flatMap(({ id, name }) =>
+      Object.entries<bigint | null>(macroParameters[name]).map(([parameter, byDefault], index) => [
+        id,
+        0,
+        index,
+        parameter,
+        'unknown',
+        byDefault === null ? 'NULL' : String(byDefault),
+        byDefault === null ? 'unknown' : 'int64',
       ]),
+    ),
     ...fileRows(tables, files),
   };
 }
@@ -172,7 +185,7 @@ function clicksQuery(): string {
   return `WITH ${tables.join(', ')} ${modelQuery('marts', 'clicks')}`;
 }
 
-function macroQuery(name: (typeof macroNames)[number], asOf: Moment): string {
+function macroQuery(name: keyof typeof macroParameters, asOf: Moment): string {
   const query = modelQuery('macros', name, figureParameters(asOf));
   // The figures by site count the events that they are given.
   return name === 'figures_by_site'

@@ -7,7 +7,8 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import type { Effects } from '../../../kit/files/effects.ts';
 import { inMemory, withDuckDB } from '../../../kit/duckdb/open.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
-import { lakeSnapshots } from './lake-files.ts';
+import type { Manifest } from '../manifest.ts';
+import { lakeFiles, lakeSnapshots, type LakeFile } from './lake-files.ts';
 import { schemaRows, snapshotRows, type LakeRow, type LakeRows } from './lake-rows.ts';
 import { lakeTables } from './lake-tables.ts';
 
@@ -31,10 +32,36 @@ export async function writeLake(
     await files.remove(data.lakeFile, 'lake: removed, there is no snapshot');
     return;
   }
+  const lake = { place: `${data.published}/`, snapshots, files: lakeFiles(snapshots) };
+  await writeCatalog(data, next, lake, { files, perform }, connection);
+  await files.syncFile(next, 'lake: fsynced');
+  // DuckLake opened for writing would take our files for its own, and remove those that it needs no more.
+  await chmod(next, 0o444);
+  await files.rename(next, data.lakeFile, 'lake: renamed');
+  await files.syncDirectory(data.published, 'lake: folder synced');
+}
+
+interface Lake {
+  /** Where its files are: a folder or an address with a separator at its end. */
+  place: string;
+  /** Oldest first. */
+  snapshots: readonly Manifest[];
+  files: readonly LakeFile[];
+}
+
+/** Writes the catalog of a lake to `path`, where there is none yet. Throws errors of the disk and of DuckDB. */
+export async function writeCatalog(
+  data: DataDirectory,
+  path: string,
+  lake: Lake,
+  { files, perform }: Pick<Effects, 'files' | 'perform'>,
+  connection?: DuckDBConnection,
+): Promise<void> {
   const write = async (on: DuckDBConnection) => {
-    await files.copyFile(await schemaFile(data, on, { files, perform }), next, 'lake: schema copied');
+    await files.copyFile(await schemaFile(data, on, { files, perform }), path, 'lake: schema copied');
     try {
-      await perform('lake: written', () => addRows(on, next, snapshotRows(`${data.published}/`, snapshots)));
+      const rows = snapshotRows(lake.place, lake.snapshots, lake.files);
+      await perform('lake: written', () => addRows(on, path, rows));
     } catch (error) {
       // A damaged one would fail each publish; the next call makes another.
       await files.remove(data.lakeSchema, 'lake: schema removed').catch(() => undefined);
@@ -42,11 +69,6 @@ export async function writeLake(
     }
   };
   await (connection === undefined ? withDuckDB(inMemory, {}, write) : write(connection));
-  await files.syncFile(next, 'lake: fsynced');
-  // DuckLake opened for writing would take our files for its own, and remove those that it needs no more.
-  await chmod(next, 0o444);
-  await files.rename(next, data.lakeFile, 'lake: renamed');
-  await files.syncDirectory(data.published, 'lake: folder synced');
 }
 
 /**

@@ -1,0 +1,34 @@
+-- What networks took back, by source and site: rejects and chargebacks beside what stayed credited, on the day of the credit,
+-- else of the reversal. Over sources and days conversions and earnings add up to those of site_daily.
+-- grain: one row per UTC day, source and site with a conversion that is credited, rejected or charged back, of the last days (30, or as many as are named: days := 7) up to as-of
+-- columns:
+--   day: UTC day of the credit, else of the reversal
+--   source: Catalog source of the conversion's offer
+--   site_key: Publisher site of the click
+--   conversions: Conversions credited at as-of
+--   earnings: Sum of their gross payouts, USD
+--   rejected: Conversions that were rejected, and not charged back
+--   rejected_payout: Sum of their gross payouts, USD
+--   charged_back: Conversions that were charged back
+--   charged_back_payout: Sum of their gross payouts, USD
+--   chargeback_rate: charged_back / (conversions + charged_back) as a ratio, rounded half away from zero to 6 places; 0 without either
+SELECT
+  utc_day(conversions.occurred_at) AS day,
+  offers.source,
+  conversions.site_key,
+  count(*) FILTER (conversions.status = 'credited') AS conversions,
+  coalesce(sum(conversions.payout) FILTER (conversions.status = 'credited'), 0)::DECIMAL(24, 6) AS earnings,
+  count(*) FILTER (conversions.status = 'rejected') AS rejected,
+  coalesce(sum(conversions.payout) FILTER (conversions.status = 'rejected'), 0)::DECIMAL(24, 6) AS rejected_payout,
+  count(*) FILTER (conversions.status = 'charged_back') AS charged_back,
+  coalesce(sum(conversions.payout) FILTER (conversions.status = 'charged_back'), 0)::DECIMAL(24, 6) AS charged_back_payout,
+  rounded_quotient(
+    count(*) FILTER (conversions.status = 'charged_back')::HUGEINT * 1000000,
+    count(*) FILTER (conversions.status IN ('credited', 'charged_back'))
+  ) AS chargeback_rate
+FROM conversions
+JOIN offers ON offers.offer_id = conversions.offer_id
+WHERE conversions.status <> 'unattributed'
+  AND conversions.occurred_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
+GROUP BY ALL
+ORDER BY day, offers.source, conversions.site_key
