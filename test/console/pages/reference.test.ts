@@ -71,7 +71,9 @@ it('snapshots are listed with their content, unreadable ones with the reason', a
     const [older = '', newer = ''] = network.snapshots;
     expect(text.indexOf(newer)).toBeLessThan(text.indexOf(older));
     expect(markup).toContain(`href="/snapshots/${older}/diff/${newer}"`);
-    expect(text).toContain('00000099-20261120T120000Z manifest.json is not as this version writes it');
+    expect(text).toContain(
+      '00000099-20261120T120000Z manifest.json: it is not as this version writes it: line 1: snapshot_id is missing',
+    );
   } finally {
     await rm(broken, { recursive: true });
   }
