@@ -1,13 +1,11 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queryRows, type ColumnValue } from '../../kit/duckdb/dialect/rows.ts';
-import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { OfferlineError, StoppedError, UsageError } from '../../kit/errors/errors.ts';
 import { identifier } from '../../kit/text/sql-text.ts';
-import { firstRows } from '../../pipeline/analysis/answer-formats.ts';
+import { boundedRows, type BoundedRows } from '../../pipeline/analysis/mcp/bounded-rows.ts';
 import { askSnapshot } from '../../pipeline/analysis/query.ts';
 import { readingStatement } from '../../pipeline/analysis/reading-statement.ts';
-import { openSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
+import { withSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
 import { SerialQueue } from './serial-queue.ts';
 
 /** Rows of an answer; more is for `offerline sql`. */
@@ -21,9 +19,8 @@ const limits = { threads: '1', memory_limit: '256MiB', max_temp_directory_size: 
 export interface BoxAnswer {
   /** Unique names. */
   columns: string[];
-  rows: ColumnValue[][];
-  /** There are more rows. */
-  more: boolean;
+  /** The first rows, with long cells cut; its note says what is left out. */
+  found: BoundedRows;
 }
 
 /**
@@ -40,32 +37,24 @@ export class SqlBox {
 
   /** Throws `UsageError` for what is no query that reads tables, `OfferlineError` where it fails, and `TooBusyError`. */
   ask(folder: string, sql: string): Promise<BoxAnswer> {
-    return this.#queue.run(() => answer(folder, sql, this.#milliseconds));
+    return this.#queue.run(async () => {
+      const stop = AbortSignal.timeout(this.#milliseconds);
+      try {
+        return await withSnapshotDatabase({ folder }, (connection) => answer(connection, sql), { stop, duckdb: limits });
+      } catch (error) {
+        if (!(error instanceof StoppedError)) throw error;
+        const seconds = this.#milliseconds / 1000;
+        throw new OfferlineError(`it took longer than ${seconds} s: ask for less, or use \`offerline sql\``);
+      }
+    });
   }
 }
 
-async function answer(folder: string, sql: string, milliseconds: number): Promise<BoxAnswer> {
-  const temp_directory = join(tmpdir(), `offerline-console-${process.pid}`);
-  const database = await openSnapshotDatabase(folder, { ...limits, temp_directory });
-  const { connection } = database;
-  let interrupted = false;
-  const overdue = setTimeout(() => {
-    interrupted = true;
-    connection.interrupt();
-  }, milliseconds);
-  try {
-    await hidePeople(connection);
-    await assertTablesOnly(connection, await readingStatement(connection, sql));
-    const asked = await askSnapshot(connection, sql);
-    return { columns: asked.columns.map(({ name }) => name), ...(await firstRows(asked, maxBoxRows)) };
-  } catch (error) {
-    if (interrupted)
-      throw new OfferlineError(`it took longer than ${milliseconds / 1000} s: ask for less, or use \`offerline sql\``);
-    throw error;
-  } finally {
-    clearTimeout(overdue);
-    database.close();
-  }
+async function answer(connection: DuckDBConnection, sql: string): Promise<BoxAnswer> {
+  await hidePeople(connection);
+  await assertTablesOnly(connection, await readingStatement(connection, sql));
+  const asked = await askSnapshot(connection, sql);
+  return { columns: asked.columns.map(({ name }) => name), found: await boundedRows(asked, maxBoxRows) };
 }
 
 /** Puts views without people's data before the tables that have it. A name without a catalog is of the former. */

@@ -184,7 +184,7 @@ describe('a query of the reader', () => {
     expect(text).toContain(`title two ${hostileTitle} 2`);
     expect(markup).toContain('<data value="2">2</data>');
     expect(text).toContain('offerline sql ');
-    expect((await asked('FROM range(1001)')).text).toContain('The first 1,000 rows');
+    expect((await asked('FROM range(1001)')).text).toContain('the first 1000 of 1001 rows');
     expect((await look('/sql')).text).toContain('Examples');
     expect((await look(`/sql?q=FROM+offers&csv=answer`)).headers.get('content-type')).toContain('text/csv');
     const [before] = network.snapshots;

@@ -71,26 +71,18 @@ function form(address: Address, query: string): Html {
   </form>`;
 }
 
-function answerTable(query: string, { columns, rows, more }: BoxAnswer): TablePart {
+function answerTable(query: string, { columns, found: { rows, note } }: BoxAnswer): TablePart {
+  const isNumber = (name: string) =>
+    rows.some((row) => typeof row[name] === 'number') &&
+    rows.every((row) => row[name] === null || typeof row[name] === 'number');
   return dataTable<QueryRow>({
     name: 'answer',
-    caption: more ? `The first ${numberText(rows.length)} rows` : 'Answer',
-    columns: columns.map((name) => ({
-      name,
-      title: name,
-      ...(isNumbers(rows, columns.indexOf(name)) && { kind: 'number' }),
-    })),
-    rows: rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null]))),
+    caption: note === undefined ? 'Answer' : `Answer: ${note}`,
+    columns: columns.map((name) => ({ name, title: name, kind: isNumber(name) ? 'number' : 'text' })),
+    rows,
     command: `offerline sql ${shellWord(query)}`,
     empty: `No row: ${columns.join(', ')}.`,
   });
-}
-
-function isNumbers(rows: BoxAnswer['rows'], at: number): boolean {
-  return (
-    rows.some((row) => typeof row[at] === 'number') &&
-    rows.every((row) => row[at] === null || typeof row[at] === 'number')
-  );
 }
 
 function queryLink(query: string): Html {
