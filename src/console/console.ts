@@ -13,6 +13,7 @@ import type { ConsoleUser } from './access/users.ts';
 import { ActionJobs, type ActionJobsOptions } from './actions/jobs.ts';
 import { TooSlowError, type ConsoleSnapshot } from './data/console-snapshot.ts';
 import { TooBusyError } from './data/serial-queue.ts';
+import { SqlBox } from './data/sql-box.ts';
 import { ConsoleSnapshots } from './data/snapshots.ts';
 import { Address } from './html/address.ts';
 import { html, type Html } from './html/html.ts';
@@ -102,6 +103,7 @@ export async function createConsole({
   const snapshots = new ConsoleSnapshots(data, log);
   const health = new HealthMonitor(data, settings, log);
   const deliveries = new LiveDeliveries(data, settings);
+  const sqlBox = new SqlBox();
   const users = new UserRegistry(data.consoleUsersFile, log);
   const renderer = new PageRenderer();
   const jobs = await ActionJobs.open({ data, logger: log, launcher, now });
@@ -200,7 +202,7 @@ export async function createConsole({
     user: ConsoleUser,
     path: PageRequest['path'] = {},
   ): Omit<PageRequest, 'part'> {
-    return { ...bareRequest(user), snapshot, path, address, deliveries, jobs };
+    return { ...bareRequest(user), snapshot, path, address, deliveries, jobs, sqlBox };
   }
 
   function sendError(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {

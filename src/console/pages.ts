@@ -24,6 +24,7 @@ import { figurePage, figuresPage } from './pages/reference/figures.ts';
 import { searchPage } from './pages/reference/search.ts';
 import { compareSnapshotsPage, snapshotDiffPage } from './pages/reference/snapshot-diff.ts';
 import { snapshotsPage } from './pages/reference/snapshots.ts';
+import { sqlPage } from './pages/reference/sql.ts';
 import { tablePage, tablesPage } from './pages/reference/tables.ts';
 import type { NavigationGroup } from './page/document.ts';
 import type { BarePage, Page } from './page/page.ts';
@@ -58,6 +59,7 @@ export const consolePages: readonly (Page | BarePage)[] = [
   figurePage,
   tablesPage,
   tablePage,
+  sqlPage,
   fieldsPage,
   searchPage,
   designPage,
@@ -67,7 +69,7 @@ export const consolePages: readonly (Page | BarePage)[] = [
 export const navigation: readonly NavigationGroup[] = [
   group('Figures', [overviewPage, offersPage, sitesPage, clicksPage]),
   group('Operations', [postbacksPage, runsPage, filesPage, tryFilePage, daysPage, sourcesPage, machinePage, jobsPage]),
-  group('Reference', [snapshotsPage, figuresPage, tablesPage, fieldsPage]),
+  group('Reference', [snapshotsPage, figuresPage, tablesPage, sqlPage, fieldsPage]),
 ];
 
 function group(title: string, pages: readonly (Page | BarePage)[]): NavigationGroup {

@@ -99,7 +99,10 @@ function usedLinkPage(renderPage: RenderPage): string {
     'Link used',
     html`<h1>This link is no longer valid</h1>
       <p role="alert">It was used, is older than ten minutes, or was never printed by this console.</p>
-      <p>Restart the console for a new link, or <a href="/sign-in">sign in</a> with a token.</p>`,
+      <p>
+        Run <code>offerline console link</code> on the machine of the console for a new one, or
+        <a href="/sign-in">sign in</a> with a token.
+      </p>`,
   );
 }
 

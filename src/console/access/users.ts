@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
@@ -63,17 +64,7 @@ export function readUsers(file: string): StoredUser[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text at the error, which may be a pasted token.
-    throw new UsageError(`${file} is not valid JSON; nothing was changed`);
-  }
-  const parsed = usersSchema.safeParse(json);
-  if (!parsed.success)
-    throw new UsageError(`${file} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data.users;
+  return readDocument(usersSchema, text, file, '; nothing was changed').users;
 }
 
 /**

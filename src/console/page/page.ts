@@ -3,6 +3,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 import type { ConsoleUser } from '../access/users.ts';
 import type { ActionJobs } from '../actions/jobs.ts';
 import type { ConsoleSnapshot, RowOrder } from '../data/console-snapshot.ts';
+import type { SqlBox } from '../data/sql-box.ts';
 import type { Address } from '../html/address.ts';
 import type { Html } from '../html/html.ts';
 import { rowsPerFile, rowsPerPage, type TablePart } from '../html/table.ts';
@@ -37,6 +38,8 @@ export interface PageRequest {
   settings: Settings;
   /** Actions that operators started from the console. */
   jobs: Pick<ActionJobs, 'list' | 'find'>;
+  /** Answers queries of the reader. */
+  sqlBox: Pick<SqlBox, 'ask'>;
   /** The clock in milliseconds since the epoch, for live pages only. */
   now: number;
   /** The part of a long table that is shown: one page of rows, or all rows for a CSV file. */

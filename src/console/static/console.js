@@ -69,6 +69,30 @@ for (const each of document.querySelectorAll('[data-copy]')) {
   (each.closest('a') ?? each).after(button);
 }
 
+// Queries of this browser, the newest first. Their addresses are its history where nothing may be stored.
+const maxQueries = 50;
+const asked = document.querySelector('#history');
+if (asked !== null) {
+  const query = new URLSearchParams(location.search).get('q')?.trim() ?? '';
+  /** @type {string[]} */
+  const before = JSON.parse(localStorage.getItem('queries') ?? '[]');
+  const queries = [query, ...before.filter((each) => each !== query)]
+    .filter((each) => each !== '')
+    .slice(0, maxQueries);
+  localStorage.setItem('queries', JSON.stringify(queries));
+  for (const each of queries) {
+    const link = document.createElement('a');
+    link.href = `/sql?${new URLSearchParams({ q: each })}`;
+    const code = document.createElement('code');
+    code.textContent = each;
+    link.append(code);
+    const item = document.createElement('li');
+    item.append(link);
+    asked.querySelector('ol')?.append(item);
+  }
+  asked.toggleAttribute('hidden', queries.length === 0);
+}
+
 addEventListener('keydown', (event) => {
   const search = document.querySelector('header input[type=search]');
   const at = /** @type {Element} */ (event.target);

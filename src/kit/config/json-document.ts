@@ -24,11 +24,20 @@ export function readDocument<Schema extends z.ZodType>(
   }
   const parsed = schema.safeParse(json, { error: describeIssue });
   if (parsed.success) return parsed.data;
+  throw new UsageError(`${file} cannot be used${unchanged}:\n${describePlaces(parsed.error, text)}`);
+}
+
+/** More would help nobody: a text of a program is wrong in all its places. */
+const maxProblems = 20;
+
+/** Describes what is wrong with a JSON text, a line for each problem, with the line that it is in. */
+export function describePlaces({ issues }: z.ZodError, text: string): string {
   const places = jsonPlaces(text);
-  const problems = parsed.error.issues.map(
-    ({ path, message }) => `  line ${linePlace(text, places.offsetOf(path)).line}: ${named(path)}${message}`,
-  );
-  throw new UsageError(`${file} cannot be used${unchanged}:\n${problems.join('\n')}`);
+  const problems = issues
+    .slice(0, maxProblems)
+    .map(({ path, message }) => `  line ${linePlace(text, places.offsetOf(path)).line}: ${named(path)}${message}`);
+  if (issues.length > maxProblems) problems.push(`  and ${issues.length - maxProblems} more`);
+  return problems.join('\n');
 }
 
 /** Describes what is wrong with a value that is in no file, a line for each problem. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { compareMoments, looseMoment, type Moment } from '../../kit/time/moment.ts';
@@ -79,8 +78,6 @@ async function readManifest(data: DataDirectory, name: string): Promise<Manifest
   try {
     return await manifestOf(data, name);
   } catch (error) {
-    return error instanceof z.ZodError
-      ? `${manifestFile} is not as this version writes it: ${z.prettifyError(error)}`
-      : (error as Error).message;
+    return `${manifestFile}: ${(error as Error).message}`;
   }
 }

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { describeIssue } from '../../kit/config/describe-issue.ts';
+import { describePlaces } from '../../kit/config/json-document.ts';
 import { packageFile, packageVersion } from '../../kit/files/package-files.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { migrationFiles } from '../../kit/files/migration-files.ts';
@@ -82,9 +84,9 @@ export function parseBackupManifest(text: string, place: string): BackupManifest
   if (hash('sha256', JSON.stringify(written), 'hex') !== seal)
     throw new BrokenBackupError(`${place} is broken: ${backupManifestFile} is not as it was written`);
   assertKnownVersion(written, place);
-  const { data, error } = manifestSchema.safeParse(written);
+  const { data, error } = manifestSchema.safeParse(written, { error: describeIssue });
   if (data === undefined)
-    throw new BrokenBackupError(`${place} is broken: ${backupManifestFile}: ${z.prettifyError(error)}`);
+    throw new BrokenBackupError(`${place} is broken: ${backupManifestFile}:\n${describePlaces(error, text)}`);
   return data;
 }
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { describeIssue } from '../../kit/config/describe-issue.ts';
+import { describeProblems } from '../../kit/config/json-document.ts';
 import { openRegularFile } from '../../kit/config/regular-file.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { NewerDataError } from '../../kit/errors/newer-data.ts';
@@ -158,7 +160,9 @@ function parsed<Schema extends z.ZodType>(
   }
   const { format } = json as { format?: unknown };
   if (Number(format) > routesFormat) throw new NewerDataError(path, Number(format), routesFormat);
-  const result = schema.safeParse(json);
-  if (!result.success) throw new BrokenRoutesError(`${path}, line ${number}: ${z.prettifyError(result.error)}`);
+  const result = schema.safeParse(json, { error: describeIssue });
+  // A route is one line of its file.
+  if (!result.success)
+    throw new BrokenRoutesError(`${path}, line ${number} cannot be used:\n${describeProblems(result.error)}`);
   return result.data;
 }

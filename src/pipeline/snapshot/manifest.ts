@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { describeIssue } from '../../kit/config/describe-issue.ts';
+import { describePlaces } from '../../kit/config/json-document.ts';
 import { NewerDataError } from '../../kit/errors/newer-data.ts';
 
 /** Version of the layout of snapshots that this code writes and serves. A service ignores others. */
@@ -65,14 +67,15 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /**
- * Parses the file's text. Throws `NewerDataError` for that of a newer version, zod's error, JSON's, or one for a text
- * that is not as written.
+ * Parses the file's text. Throws `NewerDataError` for that of a newer version, JSON's error, or one that says what is not
+ * as written.
  */
 export function parseManifest(text: string): Manifest {
   const { manifest_sha256: _seal, ...written } = JSON.parse(text) as Manifest & { manifest_sha256: string };
   const found: number = written.schema_version;
   if (found > schemaVersion) throw new NewerDataError(`snapshot ${written.snapshot_id}`, found, schemaVersion);
-  const manifest = manifestSchema.parse(written);
+  const { data: manifest, error } = manifestSchema.safeParse(written, { error: describeIssue });
+  if (error !== undefined) throw new Error(`it is not as this version writes it:\n${describePlaces(error, text)}`);
   if (text !== manifestText(written)) throw new Error('its text is not as it was written');
   return manifest;
 }

@@ -3,7 +3,6 @@ import { open, readFile, readdir, stat } from 'node:fs/promises';
 import { statSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { z } from 'zod';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { NewerDataError } from '../../kit/errors/newer-data.ts';
 import { manifestFile, parseManifest } from './manifest.ts';
@@ -85,8 +84,8 @@ async function readManifest(folder: string): Promise<Manifest> {
     return parseManifest(text);
   } catch (error) {
     if (error instanceof NewerDataError) throw error;
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
-    throw new DamagedSnapshotError(folder, `${manifestFile} cannot be used: ${reason}`, { cause: error });
+    const { message } = error as Error;
+    throw new DamagedSnapshotError(folder, `${manifestFile} cannot be used: ${message}`, { cause: error });
   }
 }
 

@@ -765,6 +765,9 @@ export interface ModelRows {
       gross_earnings: string;
       earnings_after_commission: string | null;
     };
+    site_keys: {
+      site_key: string;
+    };
     site_offers: {
       offer_id: number;
       title: string;

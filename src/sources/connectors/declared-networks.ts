@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { describeIssue } from '../../kit/config/describe-issue.ts';
+import { describeProblems } from '../../kit/config/json-document.ts';
 import { packageFile } from '../../kit/files/package-files.ts';
 import { conversionsSchema, declarationMistakes, offersSchema } from '../config/declared-lists.ts';
 import { networkAddress } from './declaration.ts';
@@ -51,7 +53,7 @@ export function listsOfNetwork(connector: string | undefined): Pick<DeclaredNetw
 
 function readNetwork(name: string): DeclaredNetwork {
   const file = `${name}.json`;
-  const read = networkSchema.safeParse(JSON.parse(readFileSync(join(folder, file), 'utf8')));
-  if (!read.success) throw new Error(`networks/${file} cannot be used:\n${z.prettifyError(read.error)}`);
+  const read = networkSchema.safeParse(JSON.parse(readFileSync(join(folder, file), 'utf8')), { error: describeIssue });
+  if (!read.success) throw new Error(`networks/${file} cannot be used:\n${describeProblems(read.error)}`);
   return read.data;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeIssue } from '../../kit/config/describe-issue.ts';
 import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
 import { jsonSchema } from '../../kit/intake/mapping/either-form.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
@@ -32,7 +33,7 @@ export const declaredFieldsSchema = z
     const fields = Object.entries(z.record(z.string(), z.unknown()).safeParse(given).data ?? {});
     const short = new Map(fields.filter((field): field is [string, ShortField] => isShort(field[1])));
     const checked = typeof given === 'object' && given !== null ? Object.fromEntries(fields.map(asPlace)) : given;
-    const read = offerFields.safeParse(checked);
+    const read = offerFields.safeParse(checked, { error: describeIssue });
     if (read.success) {
       const mapped = Object.entries(read.data.fields).filter(([name]) => !short.has(name));
       return { short, mapped: { fields: Object.fromEntries(mapped), events: read.data.events } };

@@ -93,8 +93,10 @@ export async function coldPages(connection: DuckDBConnection, snapshots: readonl
       ],
     },
     { path: '/files/:id', addresses: of('/files/', files) },
+    { path: '/rejects', addresses: [] },
     { path: '/days', addresses: ['/days', ...of('/days', ranges).slice(0, 6)] },
     { path: '/sources', addresses: [] },
+    { path: '/machine', addresses: [] },
     { path: '/actions', addresses: [] },
     { path: '/snapshots', addresses: [] },
     {
@@ -106,6 +108,8 @@ export async function coldPages(connection: DuckDBConnection, snapshots: readonl
     { path: '/figures/:name', addresses: of('/figures/', figures) },
     { path: '/tables', addresses: [] },
     { path: '/tables/:name', addresses: of('/tables/', tables) },
+    { path: '/sql', addresses: [] },
+    { path: '/fields', addresses: [] },
     {
       path: '/search',
       addresses: of('/search?id=', [

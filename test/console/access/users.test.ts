@@ -44,7 +44,10 @@ it('a name is unique, and needs no escaping in a log', async () => {
 const user = { name: 'ada', role: 'viewer', token_sha256: 'a'.repeat(64) };
 it.for([
   ['{"users":[secret', 'users.json is not valid JSON'],
-  [JSON.stringify({ users: [{ ...user, role: 'king' }] }), 'users[0].role'],
+  [
+    JSON.stringify({ users: [{ ...user, role: 'king' }] }, null, 1),
+    'line 5: users[0].role is not "viewer" or "operator"',
+  ],
   [JSON.stringify({ users: [{ ...user, token_sha256: 'secret' }] }), 'is not a SHA-256'],
   [JSON.stringify({ users: [user, user] }), 'two users have the same name'],
 ] as const)('%s starts nothing and is not written over', async ([text, message]) => {

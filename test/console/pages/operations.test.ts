@@ -154,7 +154,7 @@ it('runs are live, with a chart and a table of stages, and the files that they r
   expect(runs.text).toContain('Duration of the newest 2 of these runs');
   expect((await show('/runs?status=failed')).text).toContain('No run matches.');
   const run = await show('/runs/2');
-  expect(run.text).toContain(snapshotId);
+  expect(run.text).toContain(`${snapshotId} , what it changed`);
   expect(run.text).toMatch(/Stages of run 2 in their order; the longest is \w+/);
   expect(run.text).toMatch(/ingest ● done .* publish ● done/);
   expect(run.text).toContain('zz.ndjson');

@@ -2,8 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { smallNetwork } from './small-network.ts';
+import { describe, expect, it } from 'vitest';
+import { SqlBox } from '../../../src/console/data/sql-box.ts';
+import { hostileTitle, smallNetwork } from './small-network.ts';
 
 const network = smallNetwork();
 const look = (path: string) => network.look(path);
@@ -70,7 +71,9 @@ it('snapshots are listed with their content, unreadable ones with the reason', a
     const [older = '', newer = ''] = network.snapshots;
     expect(text.indexOf(newer)).toBeLessThan(text.indexOf(older));
     expect(markup).toContain(`href="/snapshots/${older}/diff/${newer}"`);
-    expect(text).toContain('00000099-20261120T120000Z manifest.json is not as this version writes it');
+    expect(text).toContain(
+      '00000099-20261120T120000Z manifest.json: it is not as this version writes it: line 1: snapshot_id is missing',
+    );
   } finally {
     await rm(broken, { recursive: true });
   }
@@ -170,4 +173,53 @@ it('the page of a snapshot that is gone leads to the same page of one that is ke
   expect(gone.status).toBe(410);
   expect(gone.markup).toContain(`href="/offers?snapshot=${network.snapshots[0]}&amp;sort=title.up"`);
   expect((await look('/snapshots')).text).toContain('the newest of each of the last 24 hours');
+});
+
+describe('a query of the reader', () => {
+  const asked = (query: string) => look(`/sql?q=${encodeURIComponent(query)}`);
+
+  it('is answered from the snapshot, as text, with the command that prints the same', async () => {
+    const { markup, text } = await asked('SELECT title, 1 + 1 AS two FROM offers WHERE offer_id = 7');
+    expect(markup).not.toContain(hostileTitle);
+    expect(text).toContain(`title two ${hostileTitle} 2`);
+    expect(markup).toContain('<data value="2">2</data>');
+    expect(text).toContain('offerline sql ');
+    expect((await asked('FROM range(1001)')).text).toContain('the first 1000 of 1001 rows');
+    expect((await look('/sql')).text).toContain('Examples');
+    expect((await look(`/sql?q=FROM+offers&csv=answer`)).headers.get('content-type')).toContain('text/csv');
+    const [before] = network.snapshots;
+    const older = await look(`/sql?q=${encodeURIComponent('SELECT snapshot_id FROM snapshot')}&snapshot=${before}`);
+    expect(older.text).toContain(`snapshot_id ${before}`);
+  });
+
+  it.each([
+    ['DROP TABLE offers', 'a snapshot is only read'],
+    ['SELECT 1; SELECT 2', 'one query at a time'],
+    ['EXPLAIN SELECT 1', 'takes one SELECT'],
+    ['FROM nothing', 'there is no table "nothing"'],
+    ['SELECT ip FROM clicks', 'there is no column "ip"'],
+    ['SELECT c.user_agent FROM clicks AS c', '"user_agent"'],
+    ['FROM main.clicks', 'name the table alone: "clicks"'],
+    ['WITH a AS (FROM analytics.main.clicks) FROM a', 'name the table alone'],
+    ['SELECT (SELECT count(*) FROM analytics.main.rejects)', 'name the table alone'],
+    ["FROM '../*/events/*.parquet'", 'reads no files'],
+    ["FROM READ_PARQUET('/etc/passwd')", 'it may read files'],
+    ["DESCRIBE '/etc/passwd.csv'", 'reads no files'],
+    ["FROM query('FROM analytics.main.clicks')", 'may write'],
+  ])('%s is refused with a sentence', async (query, sentence) => {
+    const { status, text } = await asked(query);
+    expect({ status, text }).toEqual({ status: 200, text: expect.stringContaining(sentence) as string });
+    expect(text).not.toContain('203.0.113.9');
+  });
+
+  it('has no addresses, agents and rejected rows of logs in what it may read', async () => {
+    for (const table of ['clicks', 'rejects', 'conversions'])
+      expect((await asked(`FROM ${table}`)).markup).not.toMatch(/203\.0\.113\.9|Browser\/1/);
+    expect((await asked('DESCRIBE clicks')).text).not.toContain('user_agent');
+  });
+
+  it('is ended where it takes too long', async () => {
+    const endless = 'SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b';
+    await expect(new SqlBox(100).ask(network.pipeline.data.current, endless)).rejects.toThrow('longer than 0.1 s');
+  });
 });

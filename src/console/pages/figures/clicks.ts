@@ -32,6 +32,7 @@ export const clicksPage: Page = {
     const [user, site] = [address.get('user')?.trim() ?? '', address.get('site')?.trim() ?? ''];
     const isFiltered = user !== '' || site !== '';
     const since = isFiltered ? startOfYesterday(asOf) : shiftMoment(asOf, -hour);
+    const sites = await snapshot.ask('site_keys');
     const clicks = await recentClicks(snapshot, data, { since, user, site });
     return {
       title: 'Clicks',
@@ -47,7 +48,7 @@ export const clicksPage: Page = {
           </p>`,
         filterForm(address, [
           { name: 'user', title: 'User, whole id' },
-          { name: 'site', title: 'Site' },
+          { name: 'site', title: 'Site', choices: sites.rows.map(({ site_key }) => site_key) },
         ]),
         dataTable<ClickRow>({
           name: 'clicks',

@@ -1,3 +1,5 @@
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { readRecentRuns } from '../../../pipeline/runs/recent-runs.ts';
 import { timeBars } from '../../charts/time-bars.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
@@ -48,7 +50,7 @@ export const runPage: Page = {
       title: `Run ${id}, ${run.pipeline}`,
       question: 'What did this run do, stage by stage, and with which result?',
       parts: [
-        factsOf(run, now),
+        factsOf(run, now, await published(request.data, run.snapshot_id)),
         run.error !== null && html`<h2>Error</h2><pre class="error" tabindex="0">${run.error}</pre>`,
         run.stages.length > 0 && (await stageChart(run, now)),
         dataTable<StageRow>({
@@ -83,7 +85,18 @@ async function olderRun({ snapshot }: PageRequest, id: string): Promise<FoundRun
   return { run: { ...run, stages }, sql };
 }
 
-function factsOf({ status, as_of, scheduled_at, started_at, finished_at, snapshot_id }: Run, now: number): Html {
+/** The snapshot that a run published, with what it changed while both are kept. */
+async function published(data: DataDirectory, id: string | null): Promise<Html> {
+  if (id === null) return missing('it published nothing');
+  const names = await snapshotNames(data);
+  const place = names.indexOf(id);
+  if (place < 0) return html`${id}, <span class="quiet">which is no longer kept</span>`;
+  const before = names[place - 1];
+  const changes = before !== undefined && html`, <a href="/snapshots/${before}/diff/${id}">what it changed</a>`;
+  return html`${snapshotLink(id)}${changes}`;
+}
+
+function factsOf({ status, as_of, scheduled_at, started_at, finished_at }: Run, now: number, snapshot: Html): Html {
   const seconds = secondsBetween(started_at, finished_at ?? now);
   return html`<div ${status === 'running' && html` data-job="running"`}>${facts([
     ['State', statusBadge(status)],
@@ -92,7 +105,7 @@ function factsOf({ status, as_of, scheduled_at, started_at, finished_at, snapsho
     ['Started', moment(started_at)],
     ['Ended', moment(finished_at, noEnd)],
     ['Duration', finished_at === null && status !== 'running' ? missing(noEnd) : `${seconds.toFixed(1)} s`],
-    ['Published', snapshot_id === null ? missing('it published nothing') : snapshotLink(snapshot_id)],
+    ['Published', snapshot],
   ])}</div>`;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeIssue } from '../../config/describe-issue.ts';
 
 /**
  * A schema for a setting that has a short form and a full one. `z.union` would say only that neither fits; this one
@@ -12,7 +13,7 @@ export function eitherForm<Short extends z.ZodType, Full extends z.ZodType>(
   const schema = z
     .unknown()
     .transform((given, context): z.output<Short> | z.output<Full> => {
-      const read = (isShort(given) ? short : full).safeParse(given);
+      const read = (isShort(given) ? short : full).safeParse(given, { error: describeIssue });
       if (read.success) return read.data;
       context.issues.push(...(read.error.issues as z.core.$ZodRawIssue[]));
       return z.NEVER;

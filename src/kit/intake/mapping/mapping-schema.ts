@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { describeIssue } from '../../config/describe-issue.ts';
 import type { LandingKind } from '../../vocabulary/values.ts';
 import { jsonSchema } from './either-form.ts';
 import { eventsSchema, fieldSchema, type EventsMapping, type FieldMapping } from './field-schema.ts';
@@ -73,7 +74,7 @@ export const fileMappingSchema = z
     // The kind of records, and so the names of their fields, follows from the folder.
     const kind = given.match.split('/', 1)[0] as LandingKind;
     if (given.fields === undefined) return { ...given, kind, fields: undefined };
-    const read = fieldsSchema(kind).safeParse(given.fields);
+    const read = fieldsSchema(kind).safeParse(given.fields, { error: describeIssue });
     if (read.success) return { ...given, kind, fields: read.data };
     for (const issue of read.error.issues as z.core.$ZodRawIssue[])
       context.issues.push({ ...issue, path: ['fields', ...(issue.path ?? [])] });
