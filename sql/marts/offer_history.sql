@@ -8,6 +8,8 @@
 --   valid_to?: Begin of the next version, UTC; NULL for the latest
 --   status: active, paused or vanished
 --   payout: Gross USD; other currencies by the rates of offerline.json, to 6 places
+--   currency?: ISO 4217 code of the currency that the source gave its amounts in; NULL in versions that an older offerline wrote
+--   currency_rate?: USD for one unit of it, as it was converted: payout / currency_rate is the source's amount; NULL likewise
 --   titles: JSON, title by language code
 --   descriptions: JSON, description by language code
 --   events: JSON list of milestones: event_id, descriptions, payout (gross USD)
@@ -40,6 +42,8 @@ SELECT
   lead(valid_from) OVER (PARTITION BY offer_id ORDER BY version) AS valid_to,
   status,
   payout,
+  currency,
+  currency_rate,
   titles,
   descriptions,
   events,

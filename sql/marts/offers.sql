@@ -9,6 +9,7 @@
 --   title: English title, else the first language's
 --   titles, descriptions: as in offer_history
 --   payout: Gross USD; of a multireward offer the sum of its milestones unless the source gives a total; other currencies by the rates of offerline.json, to 6 places
+--   currency, currency_rate: as in offer_history
 --   is_multireward: Whether the offer has milestones
 --   events, image_name, image_source, level, stars, categories, countries, devices, payment_term, android_min_os, ios_min_os, preview_url: as in offer_history
 --   tracking_type: CPI install, CPE event, CPA action, CPL lead
@@ -25,6 +26,8 @@ SELECT
   latest.titles,
   latest.descriptions,
   latest.payout,
+  latest.currency,
+  latest.currency_rate,
   json_array_length(latest.events) > 0 AS is_multireward,
   latest.events,
   latest.image_name,

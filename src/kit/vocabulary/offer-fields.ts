@@ -105,14 +105,18 @@ export const offerFields = {
   daily_cap: cap(),
   daily_click_cap: cap(),
   multi_complete: flag(false),
+  /** ISO 4217 code of the currency that the record's amounts are in. */
+  currency: { ...special(z.string(), 'VARCHAR'), published: false },
+  /** USD for one unit of it, by `rates`, as decimal text. */
+  currency_rate: { ...special(decimalSchema, 'VARCHAR'), published: false },
 } as const satisfies Record<string, OfferField>;
 
 type Fields = typeof offerFields;
 type OfferFieldName = keyof Fields;
 export const offerFieldNames = Object.keys(offerFields) as OfferFieldName[];
 
-/** Fields that a landing record has under another name, or in parts. */
-const namedOtherwise = ['titles', 'descriptions', 'image_name', 'image_source'] as const;
+/** Fields that a landing record has under another name, in parts, at another place, or not itself. */
+const namedOtherwise = ['titles', 'descriptions', 'image_name', 'image_source', 'currency', 'currency_rate'] as const;
 type LandingName = Exclude<OfferFieldName, (typeof namedOtherwise)[number]>;
 
 /** Fields that a landing record of an offer may have, in the order in which we write one. */

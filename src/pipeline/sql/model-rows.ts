@@ -68,6 +68,8 @@ export interface ModelRows {
       titles: string;
       descriptions: string;
       payout: string;
+      currency: string | null;
+      currency_rate: string | null;
       is_multireward: boolean;
       events: string;
       image_name: string;
@@ -163,6 +165,8 @@ export interface ModelRows {
       valid_to: string | null;
       status: string;
       payout: string;
+      currency: string | null;
+      currency_rate: string | null;
       titles: string;
       descriptions: string;
       events: string;
@@ -219,6 +223,8 @@ export interface ModelRows {
       titles: string;
       descriptions: string;
       payout: string;
+      currency: string | null;
+      currency_rate: string | null;
       is_multireward: boolean;
       events: string;
       image_name: string;
@@ -596,6 +602,8 @@ export interface ModelRows {
       titles: string;
       descriptions: string;
       payout: string;
+      currency: string | null;
+      currency_rate: string | null;
       is_multireward: boolean;
       events: string;
       image_name: string;

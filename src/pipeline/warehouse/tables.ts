@@ -250,6 +250,8 @@ export interface OfferVersionsTable {
   updated_at: ColumnType<string, string | Date>;
   content_sha256: string;
   published_sha256: string;
+  currency: string | null;
+  currency_rate: string | null;
 }
 
 export interface OffersTable {

@@ -53,6 +53,8 @@ describe('a minimal record', () => {
         daily_cap: null,
         daily_click_cap: null,
         multi_complete: false,
+        currency: 'USD',
+        currency_rate: '1',
         status: 'active',
         events: [],
         created_at: null,

@@ -12,7 +12,7 @@ export function addMcpCommand(program: Command, context: CommandContext): void {
     program,
     'mcp',
     'Answers assistants about published snapshots, by the Model Context Protocol on standard input and output',
-    'An assistant starts it; at a terminal, and with --json, it prints what to write into the configuration of one. Over HTTP the console answers at /mcp; see sql/README.md.',
+    'An assistant starts it; at a terminal, and with --json, it prints what to write into the configuration of one. Over HTTP the console answers at /mcp; see sql/clients.md.',
   ).action(async (options: { json?: boolean }) => {
     const data = existingData();
     if (options.json || process.stdin.isTTY) {

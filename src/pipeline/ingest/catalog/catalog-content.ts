@@ -22,12 +22,15 @@ export function digestsOf(offer: CanonicalOffer, createdAt: Moment): ContentDige
     updated_at: _updatedAt,
     created_at: _createdAt,
     destination_url,
+    currency,
+    currency_rate,
     ...shown
   } = offer;
   const published = { ...shown, created_at: createdAt };
   // Titles are served in one language, descriptions and milestones in all.
   return {
-    contentSha256: digest({ ...published, destination_url }),
+    // Without those of USD, so that versions that kept no currency are still the last ones.
+    contentSha256: digest({ ...published, destination_url, ...(currency !== 'USD' && { currency, currency_rate }) }),
     publishedSha256: digest({ ...published, titles: servedText(published.titles) }),
   };
 }

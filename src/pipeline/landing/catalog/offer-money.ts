@@ -13,12 +13,18 @@ export interface CurrencyReading {
 
 const eventFields = new Set(['event_id', 'description', 'payout']);
 
+interface OfferMoney {
+  payout: string;
+  events: OfferEvent[];
+  /** The currency that both were in, and USD for one unit of it. */
+  currency: string;
+  currency_rate: string;
+}
+
 /** Reads an offer's payout and milestones, in USD. Throws `RecordReject`: money is never guessed. */
-export function readOfferMoney(
-  fields: RecordFields,
-  reading: CurrencyReading,
-): { payout: string; events: OfferEvent[] } {
-  const toUsd = converter(fields, reading);
+export function readOfferMoney(fields: RecordFields, reading: CurrencyReading): OfferMoney {
+  const { currency, rate } = readCurrency(fields, reading);
+  const toUsd = converter(currency, rate);
   const events = eventList(fields).map((event) => {
     if (!isJsonObject(event)) throw new RecordReject('bad_events');
     const of = new RecordFields(event, false, { of: fields, prefix: 'events.' });
@@ -37,7 +43,12 @@ export function readOfferMoney(
   if (written === undefined && events.length === 0) throw new RecordReject('missing_payout');
   const payout = written === undefined ? sumMoney(events.map((event) => event.payout)) : toUsd(written, 'bad_payout');
   if (payout === undefined) throw new RecordReject('bad_payout');
-  return { payout: moneyText(payout), events: events.map((event) => ({ ...event, payout: moneyText(event.payout) })) };
+  return {
+    payout: moneyText(payout),
+    events: events.map((event) => ({ ...event, payout: moneyText(event.payout) })),
+    currency,
+    currency_rate: rate,
+  };
 }
 
 /** The milestones: a list, or JSON text of one, as in a CSV cell. */
@@ -49,18 +60,22 @@ function eventList(fields: RecordFields): JsonValue[] {
   return list;
 }
 
-function converter(
+function readCurrency(
   fields: RecordFields,
   { currencyRates: rates, onCurrency }: CurrencyReading,
-): (text: string | null, fault: string) => Micros {
+): { currency: string; rate: string } {
   const currency =
     fields.scalar('currency') === undefined ? 'USD' : (fields.scalar('currency') ?? '').trim().toUpperCase();
   if (currency !== 'USD') onCurrency?.(currency);
-  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
-  if (currency !== 'USD' && rate === undefined) throw new RecordReject('no_rate');
+  const rate = currency === 'USD' ? '1' : Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  if (rate === undefined) throw new RecordReject('no_rate');
+  return { currency, rate };
+}
+
+function converter(currency: string, rate: string): (text: string | null, fault: string) => Micros {
   return (text, fault) => {
     const amount = text === null ? undefined : parseMoney(text);
-    const usd = amount === undefined || currency === 'USD' || rate === undefined ? amount : convertMoney(amount, rate);
+    const usd = amount === undefined || currency === 'USD' ? amount : convertMoney(amount, rate);
     if (usd === undefined) throw new RecordReject(fault);
     return usd;
   };

@@ -64,7 +64,7 @@ function readOffer(fields: RecordFields, reading: OfferReading): CanonicalOffer 
   const id = readId(fields);
   const titles = fields.localized('title');
   if (titles === undefined) throw new RecordReject(fields.value('title') === undefined ? 'missing_title' : 'bad_title');
-  const { payout, events } = readOfferMoney(fields, reading);
+  const { payout, events, currency, currency_rate } = readOfferMoney(fields, reading);
   const image = withPlainAmpersands(fields.text('image', isPicture) ?? '');
   const content = readContent(fields, {
     titles: () => titles,
@@ -76,6 +76,8 @@ function readOffer(fields: RecordFields, reading: OfferReading): CanonicalOffer 
     countries: () => readCountries(fields),
     devices: () => readDevices(fields),
     formats: () => readFormats(fields),
+    currency: () => currency,
+    currency_rate: () => currency_rate,
   });
   return {
     external_id: externalId,

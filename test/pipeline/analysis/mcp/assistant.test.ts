@@ -1,9 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { addUser } from '../../../../src/console/access/users.ts';
+import { createLogger } from '../../../../src/kit/logging/log.ts';
+import { openMcpHandler } from '../../../../src/pipeline/analysis/mcp/http-handler.ts';
 import { launcher } from '../../../support/command-line.ts';
 import type { PipelineUnderTest } from '../../../support/pipeline-under-test.ts';
 import { consoleOver, type OpenConsole } from '../../../console/pages/signed-in.ts';
@@ -101,7 +105,6 @@ describe('the twenty questions of sql/README.md', async () => {
   const yesterday = { from: '2025-03-09T00:00:00Z', to: '2025-03-09T23:59:59Z' };
 
   beforeAll(async () => {
-    expect(asked.map(([, number]) => Number(number))).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     for (const [, number, , sql] of asked) {
       const { document } = await call('query', { sql });
       answers.set(Number(number), (document['rows'] ?? [document]) as Record<string, unknown>[]);
@@ -113,7 +116,8 @@ describe('the twenty questions of sql/README.md', async () => {
     expect(rowsOf(number)[0]).not.toHaveProperty('error');
   });
 
-  it('are right', () => {
+  it('are twenty, and right', () => {
+    expect([...answers.keys()]).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     for (const { offer_id, earnings, epc } of rowsOf(1)) {
       const window = { offer: Number(offer_id), from: '2025-03-09T00:00:00Z' };
       expect([earnings, epc]).toEqual(
@@ -319,6 +323,37 @@ describe('what an assistant is talked into', () => {
   });
 });
 
+it('ends a call that takes too long, and refuses more than some that wait', async () => {
+  const log = createLogger({ write: () => true }, 'silent');
+  const handler = openMcpHandler({ data: pipeline.data, log, callMilliseconds: 300 });
+  const asked = new Client({ name: 'a-test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
+    fetch: (url, init) => handler.fetch(new Request(url, init)),
+  });
+  await asked.connect(transport);
+  try {
+    const endless = {
+      sql: 'SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range % 7 = b.range % 11',
+    };
+    const calls = Array.from({ length: 12 }, (_, index) =>
+      index === 0 ? call('query', endless, asked) : call('snapshots', {}, asked),
+    );
+    const [slow, ...others] = await Promise.all(calls);
+    expect(slow).toMatchObject({
+      isError: true,
+      document: { snapshot_id: current, error: expect.stringContaining('takes longer than 0.3 s') as string },
+    });
+    const refused = others.filter(({ isError }) => isError);
+    expect(refused.map(({ text }) => text)).toContain(
+      '{"error":"too many calls wait for an answer: call again in some seconds"}',
+    );
+    expect(others.length - refused.length).toBe(8);
+  } finally {
+    await asked.close();
+    await handler.close();
+  }
+});
+
 describe('over HTTP, at the console', () => {
   let opened: OpenConsole;
   const tokens: Record<string, string> = {};
@@ -382,5 +417,9 @@ describe('over HTTP, at the console', () => {
     const giant = await ask(bearer('analyst'), `"${'x'.repeat(5 * 2 ** 20)}"`);
     expect(giant.status).toBe(413);
     expect((await ask(bearer('analyst'))).headers.get('cache-control')).toBe('no-store');
+    const rebound = request(`${opened.address}/mcp`, { headers: { ...bearer('analyst'), host: 'evil.example' } }).end();
+    const [answer] = (await once(rebound, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(421);
+    answer.destroy();
   });
 });

@@ -62,6 +62,8 @@ describe('a full source', () => {
         daily_cap: 5,
         daily_click_cap: null,
         multi_complete: false,
+        currency: 'EUR',
+        currency_rate: '1.100000000',
         events:
           '[{"event_id":"lvl","descriptions":{"en":"Level"},"payout":"1.65"},{"event_id":"buy","descriptions":{},"payout":"3.3"}]',
         created_at: '2025-12-24 00:00:00.123456+00',
