@@ -1,4 +1,3 @@
-import { adgem, adgemLegacy } from './adgem.ts';
 import { affise } from './affise.ts';
 import { cake } from './cake.ts';
 import type { Connector } from './connector.ts';
@@ -11,8 +10,6 @@ const inCode: Readonly<Record<string, Connector>> = {
   everflow,
   cake,
   affise,
-  adgem,
-  adgem_legacy: adgemLegacy,
 };
 /** `http` is a network that `sources.json` declares itself, `s3` is storage and none. */
 const others: Readonly<Record<string, Connector>> = {

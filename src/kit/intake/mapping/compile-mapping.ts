@@ -75,12 +75,14 @@ function mapRecord(record: JsonObject, readers: Readers): MappedRecord {
 }
 
 /** Makes the reader of milestones. A word with null passes over its milestone, not the offer. */
-function eventsField({ each, rows, event_id, description, payout }: EventsMapping): ReadField {
+function eventsField({ each, rows, when, event_id, description, payout }: EventsMapping): ReadField {
+  const counts = rowFilter(when);
   const objects = objectReader(each, [...(event_id.at ?? []), ...(payout.at ?? [])], rows);
   const readers = Object.entries({ event_id, description, payout }).flatMap(([name, field]) =>
     field === undefined ? [] : [[name, valueField(`events.${name}`, field)] as const],
   );
   return (record, reading) => {
+    if (!counts(record)) return undefined;
     const events = objects(record).flatMap((member) => {
       const ofMember = new Reading();
       const event: JsonObject = {};
