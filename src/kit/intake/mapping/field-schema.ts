@@ -136,10 +136,11 @@ const ownRules = {
     .optional()
     .meta({ absent: 'that of the log or source', description: 'Zone of times without an offset' }),
   number: numberSchema.optional().meta({ absent: asItIs, description: 'How numbers are written' }),
-  text: z
-    .literal('html', { error: 'is not "html"' })
-    .optional()
-    .meta({ absent: asItIs, description: 'Tags and entities of HTML are made plain text' }),
+  text: z.enum(['html', 'store'], { error: 'is neither "html" nor "store"' }).optional().meta({
+    absent: asItIs,
+    description:
+      '`html`: its tags and entities are made plain text; `store`: an address becomes the system of the app store that it leads to, `android` or `ios`, any other is absent',
+  }),
   lower: z.literal(true).optional().meta({ absent: asItIs, description: 'In lower case' }),
   upper: z.literal(true).optional().meta({ absent: asItIs, description: 'In upper case' }),
   trim: z.literal(true).optional().meta({ absent: asItIs, description: 'Without blanks around' }),
@@ -182,6 +183,10 @@ export const eventsSchema = z.strictObject({
   each: placeSchema.describe('Place of the list of milestones'),
   rows: rowsSchema.optional().meta({ absent: 'all count', description: 'Conditions of the milestones that count' }),
   when: rowsSchema.optional().meta({ absent: 'always', description: 'Conditions of offers that have milestones' }),
+  lowest: z
+    .literal(true)
+    .optional()
+    .meta({ absent: 'all count', description: 'Of several milestones with one id the lowest amount counts' }),
   event_id: fieldSchema,
   description: fieldSchema.optional(),
   payout: fieldSchema,

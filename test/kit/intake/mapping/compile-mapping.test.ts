@@ -125,6 +125,17 @@ describe('a field', () => {
   });
 });
 
+it('an address of an app store is the system that it is for', () => {
+  const devices = { each: 'systems', at: 'name', else: { at: 'app', text: 'store' } };
+  const of = (app: string) => recordOf('offers', { devices }, { app })['devices'];
+  expect(of(' https://play.google.com/store/apps/details?id=a')).toEqual(['android']);
+  expect(of('market://details?id=a')).toEqual(['android']);
+  for (const app of ['https://apps.apple.com/us/app/id1', 'https://itunes.apple.com/app/id1', 'itms-apps://x/id1'])
+    expect(of(app)).toEqual(['ios']);
+  for (const app of ['https://apps.apple.com.example/id1', 'https://play.google.com.example/', 'play.google.com', ''])
+    expect(of(app)).toBeUndefined();
+});
+
 describe('words', () => {
   const kind = { at: 'state', words: { approved: 'credit', ' Declined ': 'reject', hold: null, '': 'credit' } };
 
@@ -366,6 +377,32 @@ describe('the lowest of several amounts', () => {
 });
 
 describe('milestones', () => {
+  it('of one id count once, at the lowest amount', () => {
+    const events = { each: 'goals', lowest: true, event_id: 'id', description: 'name', payout: 'pays' };
+    const of = (goals: object[]) => mapped('offers', { events }, { goals });
+    const goals = [
+      { id: 'a', pays: '30' },
+      { id: 'b', pays: '5' },
+      { id: 'a', pays: '28', name: 'First deposit' },
+      { id: 'a', pays: '29' },
+    ];
+    expect(of(goals)).toMatchObject({
+      record: {
+        events: [
+          { event_id: 'a', payout: '28', description: 'First deposit' },
+          { event_id: 'b', payout: '5' },
+        ],
+      },
+      warnings: ['payout_differs_by_target'],
+    });
+    expect(of([goals[1] as object, { id: 'b', pays: '5.0' }])).toMatchObject({
+      record: { events: [{}] },
+      warnings: [],
+    });
+    // Landing refuses an offer of which one amount is not known.
+    expect(of([{ id: 'a', pays: '5-7' }, goals[0] as object])).toMatchObject({ record: { events: [{}, {}] } });
+  });
+
   it('are those of offers that have them', () => {
     const when = { at: 'multi', is: true };
     const events = { each: 'goals', when, event_id: 'id', payout: 'pays' };
