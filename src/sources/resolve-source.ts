@@ -97,8 +97,8 @@ function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
 function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
-    const { fields, rows, warnings, full, click_id, ...stream } = entry.offers;
-    const read = declaredOffer({ rows, warnings, fields }, settings);
+    const { fields, rows, warnings, non_incentive, full, click_id, ...stream } = entry.offers;
+    const read = declaredOffer({ rows, warnings, non_incentive, fields }, settings);
     const needsLink = hasField(fields, 'destination_url');
     const toCanonical = (record: NetworkRecord) => {
       const made = withClickLink(read(record), click_id);

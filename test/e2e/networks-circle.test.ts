@@ -27,12 +27,9 @@ interface Circle {
 }
 
 const circles: Circle[] = [
-  { connector: 'tune', append: 'aff_sub' },
-  { connector: 'everflow', append: 'sub1' },
-  { connector: 'cake' },
-  { connector: 'affise' },
   { connector: 'adgem', postback: '&click_id={player_id}&transaction_id={transaction_id}&payout={payout}' },
   { connector: 'adgem_legacy', postback: '&click_id={player_id}&transaction_id={transaction_id}&payout={payout}' },
+  { connector: 'affise' },
   { connector: 'awin', linkParameter: 'clickref' },
   {
     connector: 'ayet',
@@ -47,7 +44,9 @@ const circles: Circle[] = [
       reversal: { negative_payout: true },
     },
   },
+  { connector: 'cake' },
   { connector: 'cj', linkParameter: 'sid' },
+  { connector: 'everflow', append: 'sub1' },
   { connector: 'impact', linkParameter: 'subId1' },
   {
     connector: 'lootably',
@@ -89,6 +88,7 @@ const circles: Circle[] = [
     },
   },
   { connector: 'trackier', postback: '&click_id={p1}&transaction_id={txn_id}&payout={payout}' },
+  { connector: 'tune', append: 'aff_sub' },
 ];
 
 const key = 'a-key-of-the-circle';

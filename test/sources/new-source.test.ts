@@ -11,6 +11,7 @@ import { plainDialect } from '../../src/demo/simulator/plain.ts';
 import { SimulatedNetwork } from '../../src/demo/simulator/network.ts';
 import { simulatedOffers } from '../../src/demo/simulator/offers.ts';
 import { addSource } from '../../src/sources/config/add-source.ts';
+import { connectorNames } from '../../src/sources/connectors/connectors.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
 import { launcher } from '../support/command-line.ts';
 import { answered } from '../support/new-source.ts';
@@ -113,7 +114,7 @@ describe('with options alone', () => {
       ['--connector', 'http', '--source', 'north', '--base-url', 'http://x', '--yes'],
       '--with <file>: offers is missing',
     ],
-    [['--connector', 'nope', '--source', 'north', '--yes'], '--connector nope: there is none of this name, but tune'],
+    [['--connector', 'nope', '--source', 'north', '--yes'], '--connector nope: there is none of this name, but adgem'],
     [['--connector', 'everflow', '--source', 'north', '--secret', 'api_key=s3cret', '--yes'], 'NAME=env:VARIABLE'],
     [
       '--connector everflow --source north --yes --secret api_key=env:A --secret apikey=env:B'.split(' '),
@@ -191,7 +192,7 @@ describe('at a terminal', () => {
       ['sources', 'new', '--base-url', network.url],
       [
         ['Which network: ', 'neverflow'],
-        ['Which network: ', '2'],
+        ['Which network: ', String(connectorNames.indexOf('everflow') + 1)],
         ['folder [everflow]: ', 'north'],
         ['Enter to type it: ', ''],
         ['(is not shown): ', key],

@@ -23,16 +23,15 @@ import { trackierDialect } from './trackier.ts';
 import { tuneDialect } from './tune.ts';
 
 export const dialects: Readonly<Record<string, Dialect>> = {
-  tune: tuneDialect,
-  everflow: everflowDialect,
-  cake: cakeDialect,
-  affise: affiseDialect,
   adgem: adgemDialect,
   adgem_legacy: adgemLegacyDialect,
+  affise: affiseDialect,
   awin: awinDialect,
   ayet: ayetDialect,
   bitlabs: bitlabsDialect,
+  cake: cakeDialect,
   cj: cjDialect,
+  everflow: everflowDialect,
   impact: impactDialect,
   lootably: lootablyDialect,
   notik: notikDialect,
@@ -41,6 +40,7 @@ export const dialects: Readonly<Record<string, Dialect>> = {
   prodege: prodegeDialect,
   torox: toroxDialect,
   trackier: trackierDialect,
+  tune: tuneDialect,
 };
 
 /** Fault of a network at a request; the first that fits is played, `times` times. */

@@ -39,6 +39,12 @@ export const offersSchema = streamSchema.extend({
       'Where its links take our click id: a parameter of the query, added or replaced, or a text in its place',
   }),
   rows,
+  non_incentive: oneOrMore(placeSchema).optional().meta({
+    absent: 'none',
+    takes: 'place, or list',
+    description:
+      'Texts of an offer that may forbid to pay users for it, such as title and description: one that does is left out as `forbids_incentives`, unless the source keeps `non_incentive`',
+  }),
   warnings: oneOrMore(warningSchema).optional().meta({
     absent: 'none',
     takes: '`{"as": NAME, "rows": …}`, or list of such',

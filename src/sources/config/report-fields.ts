@@ -1,3 +1,4 @@
+import { withElse } from '../../kit/intake/mapping/field-schema.ts';
 import { fieldsSchema } from '../../kit/intake/mapping/mapping-schema.ts';
 import { conversionKinds } from '../../kit/vocabulary/values.ts';
 
@@ -23,9 +24,11 @@ export const reportFieldsSchema = fieldsSchema('conversions', {
   required: [['click_id']],
   words: { status: [...conversionKinds, 'pending', 'ignored'] },
 }).superRefine(({ fields }, context) => {
-  for (const [name, { lowest, at = [] }] of Object.entries(fields)) {
-    const says = (key: string, message: string) => context.addIssue({ code: 'custom', path: [name, key], message });
-    if (lowest) says('lowest', 'is for lists, and a report has none');
-    if (at.includes('')) says('at', 'is the whole report, which is no value: name a parameter');
-  }
+  for (const [name, field] of Object.entries(fields))
+    for (const { lowest, first, at = [] } of withElse(field)) {
+      const says = (key: string, message: string) => context.addIssue({ code: 'custom', path: [name, key], message });
+      if (lowest) says('lowest', 'is for lists, and a report has none');
+      if (first) says('first', 'is for lists, and a report has none');
+      if (at.includes('')) says('at', 'is the whole report, which is no value: name a parameter');
+    }
 });

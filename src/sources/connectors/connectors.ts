@@ -1,18 +1,13 @@
-import { adgem, adgemLegacy } from './adgem.ts';
 import { affise } from './affise.ts';
 import { cake } from './cake.ts';
 import type { Connector } from './connector.ts';
 import { declaredNetwork, declaredNetworkNames, type DeclaredNetwork } from './declared-networks.ts';
 import { everflow } from './everflow.ts';
-import { tune } from './tune.ts';
 
 const inCode: Readonly<Record<string, Connector>> = {
-  tune,
   everflow,
   cake,
   affise,
-  adgem,
-  adgem_legacy: adgemLegacy,
 };
 /** `http` is a network that `sources.json` declares itself, `s3` is storage and none. */
 const others: Readonly<Record<string, Connector>> = {
@@ -21,10 +16,10 @@ const others: Readonly<Record<string, Connector>> = {
 };
 
 /** Names of the networks that offerline knows, by code or by a file of data, and of what else a source may be. */
-export const connectorNames = [...Object.keys(inCode), ...declaredNetworkNames, ...Object.keys(others)] as [
-  string,
-  ...string[],
-];
+export const connectorNames = [
+  ...[...Object.keys(inCode), ...declaredNetworkNames].toSorted(),
+  ...Object.keys(others),
+] as [string, ...string[]];
 
 /** Returns a connector by its name; undefined for a source that is not pulled. */
 export function connectorNamed(name: string | undefined): Connector | undefined {

@@ -15,6 +15,7 @@ export const conversionFieldsSchema = fieldsSchema('conversions', {
   names: ['conversion_id', 'click_id', 'status', 'occurred_at', 'changed_at', 'payout', 'currency'].concat([
     'event_id',
     'reason',
+    'later_id',
   ]),
   required: [['conversion_id'], ['click_id'], ['status'], ['occurred_at']],
 });
@@ -44,6 +45,7 @@ function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
   if (payout === null || currency === null) return 'bad_payout';
   return {
     id,
+    laterId: read('later_id') ?? undefined,
     clickId,
     status: statusOfState[status],
     occurredAt,

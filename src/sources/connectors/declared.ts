@@ -4,11 +4,14 @@ import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
 import { jsonSchema } from '../../kit/intake/mapping/either-form.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
+import { plainText } from '../../kit/intake/mapping/html.ts';
+import { plainDecimal } from '../../kit/intake/mapping/numbers.ts';
 import { rowFilter } from '../../kit/intake/mapping/rows.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
 import type { JsonObject, JsonValue } from '../../kit/text/json-text.ts';
 import type { LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
+import { forbidsIncentives } from '../records/non-incentive.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { CanonicalRecord, SourceSettings } from './connector.ts';
 
@@ -87,12 +90,14 @@ export interface DeclaredWarning {
 export interface OfferReading {
   rows?: readonly Condition[] | undefined;
   warnings?: readonly DeclaredWarning[] | undefined;
+  /** Places of texts that may forbid incentives. */
+  non_incentive?: readonly string[] | undefined;
   fields: DeclaredFields;
 }
 
 /** Makes the function that converts a record as an operator declared it. */
 export function declaredOffer(
-  { rows, warnings: declared, fields }: OfferReading,
+  { rows, warnings: declared, non_incentive = [], fields }: OfferReading,
   source: SourceSettings,
 ): (record: NetworkRecord) => CanonicalRecord {
   const mapping = compileMapping({ rows, fields: fields.mapped }, 'offers');
@@ -100,7 +105,11 @@ export function declaredOffer(
   return (record) => {
     const mapped = mapping.map(record.value);
     if ('passedOver' in mapped) return { leftOut: 'passed_over' };
+    if (!source.keepNonIncentive && forbidsIncentives(...textsAt(record, non_incentive)))
+      return { leftOut: 'forbids_incentives' };
     const offer = { ...shortFields(record, fields.short), ...mapped.record };
+    // An offer that pays by its milestones alone has 0 of its own: their sum counts.
+    if (offer['events'] !== undefined && isZero(offer['payout'])) delete offer['payout'];
     offer['currency'] ??= source.currency ?? 'USD';
     const warnings = [...mapped.warnings, ...warningsOf(record.value)];
     return warnings.length === 0 ? { record: canonicalOffer(offer) } : { record: canonicalOffer(offer), warnings };
@@ -114,6 +123,19 @@ function warningReader(declared: readonly DeclaredWarning[] = []): (record: Json
     return { as, holds: (record: JsonValue) => membersOf(valueAt(record, each)).some((member) => counts(member)) };
   });
   return (record) => readers.flatMap(({ as, holds }) => (holds(record) ? [as] : []));
+}
+
+/** Plain texts at places, each of which may be in several languages. */
+function textsAt(record: NetworkRecord, places: readonly string[]): (string | undefined)[] {
+  return places.flatMap((place) => {
+    const text = record.text(place);
+    const texts = text === undefined ? record.records(place).map((member) => member.text('')) : [text];
+    return texts.map(plainText);
+  });
+}
+
+function isZero(amount: JsonValue | undefined): boolean {
+  return plainDecimal(scalarText(amount) ?? '')?.units === 0n;
 }
 
 const lists = new Set(['countries', 'devices', 'categories', 'formats'] satisfies LandingFieldName[] as string[]);

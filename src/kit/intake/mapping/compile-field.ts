@@ -7,19 +7,48 @@ import {
   type Targeted,
 } from '../../vocabulary/targeting.ts';
 import { noneReader, unread, valueConverter, type Converted } from './convert-value.ts';
-import type { FieldMapping } from './field-schema.ts';
+import { withElse, type FieldMapping } from './field-schema.ts';
 import { compareDecimals, plainDecimal } from './numbers.ts';
 import { scalarText, valueAt } from './places.ts';
-import { findValue, memberReader, type Members } from './read-members.ts';
+import { findValue, memberReader, valuesAt, type Members } from './read-members.ts';
 import type { Reading } from './reading.ts';
-import { wordOf } from './rows.ts';
+import { rowFilter, wordOf } from './rows.ts';
 
 /** Reads one field of ours in a record of theirs; undefined where it is absent. */
 export type ReadField = (record: JsonValue, reading: Reading) => JsonValue | undefined;
 
 /** Makes the reader of a field with one value. */
 export function valueField(name: string, field: FieldMapping): ReadField {
+  return firstThatHolds(field, (each) => oneValueField(name, each));
+}
+
+/** Makes the reader of a field with a list. */
+export function listField(name: string, field: FieldMapping): ReadField {
+  return firstThatHolds(field, (each) => ownListField(name, each));
+}
+
+/** Reads the field where its conditions hold, and where it is absent what is said to be read in its place. */
+function firstThatHolds(field: FieldMapping, make: (field: FieldMapping) => ReadField): ReadField {
+  const [own, ...others] = withElse(field).map((each): ReadField => {
+    const [read, counts] = [make(each), rowFilter(each.when)];
+    return each.when === undefined ? read : (record, reading) => (counts(record) ? read(record, reading) : undefined);
+  });
+  if (others.length === 0) return own as ReadField;
+  return (record, reading) => {
+    const ranNowhere = reading.runsNowhere;
+    for (const read of [own as ReadField, ...others]) {
+      const value = read(record, reading);
+      // A list of which nothing is left is not absent.
+      if (value !== undefined || reading.runsNowhere !== ranNowhere) return value;
+    }
+    return undefined;
+  };
+}
+
+function oneValueField(name: string, field: FieldMapping): ReadField {
   if (field.lowest) return lowestField(name, field);
+  if (field.first) return firstField(name, field);
+  if (field.join !== undefined) return joinedField(name, field, field.join);
   const { at } = field;
   if (at === undefined) return () => field.value as JsonValue | undefined;
   const read = foundValue(name, field);
@@ -72,11 +101,49 @@ function lowestField(name: string, field: FieldMapping): ReadField {
   };
 }
 
+/** Makes the reader of the first member of a list that has a value. */
+function firstField(name: string, field: FieldMapping): ReadField {
+  const members = memberReader(field);
+  const isNone = noneReader(field);
+  const read = foundValue(name, field);
+  return (record, reading) => {
+    const { values, place } = members(record);
+    return read(
+      values.find((value) => !isNone(value)),
+      reading,
+      place,
+    );
+  };
+}
+
+/** Makes the reader of a text that is put together of several. */
+function joinedField(name: string, field: FieldMapping, between: string): ReadField {
+  const { at = [], each } = field;
+  const members = each === undefined ? (record: JsonValue) => valuesAt(record, at, field.split) : memberReader(field);
+  const convert = valueConverter(field);
+  return (record, reading) => {
+    const { values, place } = members(record);
+    const texts: string[] = [];
+    for (const value of values) {
+      const converted = convert(value);
+      if ('leftOut' in converted || ('value' in converted && converted.value === undefined)) continue;
+      const text = 'value' in converted ? scalarText(converted.value) : undefined;
+      if (text === undefined) {
+        const problem = 'problem' in converted ? converted.problem : 'has a part that is no text';
+        reading.note({ field: name, place, problem });
+        return unread(values);
+      }
+      texts.push(text);
+    }
+    return texts.length === 0 ? (field.value as JsonValue | undefined) : texts.join(between);
+  };
+}
+
 /**
- * Makes the reader of a field with a list. A list of which nothing can be read, or nothing is left, is never an empty
- * one: of countries and devices that would mean all.
+ * A list of which nothing can be read, or nothing is left, is never an empty one: of countries and devices that would
+ * mean all.
  */
-export function listField(name: string, field: FieldMapping): ReadField {
+function ownListField(name: string, field: FieldMapping): ReadField {
   const constant = field.value as JsonValue | undefined;
   if (field.at === undefined && field.each === undefined) return () => constant;
   const { within } = field;

@@ -5,6 +5,8 @@ import { quotedValue, unread } from './convert-value.ts';
 import type { EventsMapping } from './field-schema.ts';
 import { mappedFields } from './mapped-fields.ts';
 import type { FieldMap } from './mapping-schema.ts';
+import { compareDecimals, plainDecimal } from './numbers.ts';
+import { scalarText } from './places.ts';
 import { objectReader } from './read-members.ts';
 import { Reading, type MappingFault } from './reading.ts';
 import { rowFilter } from './rows.ts';
@@ -75,12 +77,14 @@ function mapRecord(record: JsonObject, readers: Readers): MappedRecord {
 }
 
 /** Makes the reader of milestones. A word with null passes over its milestone, not the offer. */
-function eventsField({ each, rows, event_id, description, payout }: EventsMapping): ReadField {
+function eventsField({ each, rows, when, lowest, event_id, description, payout }: EventsMapping): ReadField {
+  const counts = rowFilter(when);
   const objects = objectReader(each, [...(event_id.at ?? []), ...(payout.at ?? [])], rows);
   const readers = Object.entries({ event_id, description, payout }).flatMap(([name, field]) =>
     field === undefined ? [] : [[name, valueField(`events.${name}`, field)] as const],
   );
   return (record, reading) => {
+    if (!counts(record)) return undefined;
     const events = objects(record).flatMap((member) => {
       const ofMember = new Reading();
       const event: JsonObject = {};
@@ -93,6 +97,27 @@ function eventsField({ each, rows, event_id, description, payout }: EventsMappin
       if (ofMember.fault !== undefined) reading.note(ofMember.fault);
       return [event];
     });
-    return events.length === 0 ? undefined : events;
+    if (events.length === 0) return undefined;
+    return lowest ? lowestById(events, reading.warnings) : events;
   };
+}
+
+/** Returns each milestone once, at the lowest of its amounts. What is no number stays, so that landing names it. */
+function lowestById(events: readonly JsonObject[], warnings: Set<string>): JsonObject[] {
+  const kept: JsonObject[] = [];
+  const placeOf = new Map<string, number>();
+  for (const event of events) {
+    const [id, payout] = [scalarText(event['event_id']), scalarText(event['payout']) ?? ''];
+    const place = placeOf.get(id ?? '');
+    if (place === undefined || plainDecimal(payout) === undefined) {
+      if (id !== undefined && plainDecimal(payout) !== undefined) placeOf.set(id, kept.length);
+      kept.push(event);
+      continue;
+    }
+    const known = kept[place] as JsonObject;
+    const order = compareDecimals(payout, scalarText(known['payout']) ?? '');
+    if (order !== 0) warnings.add('payout_differs_by_target');
+    if (order < 0) kept[place] = { ...event, ...known, payout: event['payout'] as JsonValue };
+  }
+  return kept;
 }

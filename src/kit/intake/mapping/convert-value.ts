@@ -3,6 +3,7 @@ import type { FieldMapping } from './field-schema.ts';
 import { plainText } from './html.ts';
 import { compareDecimals, NumberReader } from './numbers.ts';
 import { scalarText } from './places.ts';
+import { storeSystem } from './store-system.ts';
 import { wordOf } from './rows.ts';
 import { timeReader } from './times.ts';
 
@@ -93,12 +94,15 @@ function scalarReader({ number, time, zone }: FieldMapping): ((value: JsonValue)
   };
 }
 
+/** What a text is, and the text that it becomes. */
+const textForms = { html: plainText, store: storeSystem };
+
 function changesText({ text, line, lower, upper, trim }: FieldMapping): boolean {
   return (text ?? line ?? lower ?? upper ?? trim) !== undefined;
 }
 
 function changedText(text: string, { text: form, line, lower, upper, trim }: FieldMapping): string {
-  let changed = form === 'html' ? (plainText(text) ?? '') : text;
+  let changed = form === undefined ? text : (textForms[form](text) ?? '');
   if (line) changed = changed.replaceAll(/\s*[\n\r]\s*/g, ' ');
   if (trim) changed = changed.trim();
   if (lower) changed = changed.toLowerCase();

@@ -45,6 +45,7 @@ const words = z
 /** What may be said of a list beside its place. */
 const listSchema = z.strictObject({
   at: placesSchema.optional().meta({ absent: 'the member itself', takes: 'place, or list' }),
+  all: z.literal(true).optional(),
   each: placeSchema.optional(),
   keys: z.literal(true).optional(),
   rows: rowsSchema.optional(),
@@ -62,101 +63,130 @@ const withinSchema = eitherForm(
   listSchema.extend({ except: exceptSchema.optional() }).superRefine(checkPlaces),
 );
 
+const ownRules = {
+  at: placesSchema.optional().meta({
+    absent: 'none',
+    takes: 'place, or list',
+    description: 'Places in order: the first that has a value counts. With `each`, places in each member',
+  }),
+  value: z
+    .json()
+    .optional()
+    .meta({ absent: 'none', description: 'Value for all records; with a place, for those that have none there' }),
+  none: oneOrMore(scalarSchema).optional().meta({
+    absent: 'null and blank text',
+    takes: 'value, or list',
+    description: 'Values that stand for none, such as 0 where there is no limit; a number in any spelling',
+  }),
+  each: placeSchema.optional().meta({
+    absent: 'none',
+    description: 'Place of a list of objects, or of a map of them, of which `at` names the value',
+  }),
+  keys: z.literal(true).optional().meta({
+    absent: 'their values',
+    description: 'Names of the members of `each`, a map; those that are false, 0, null or blank do not count',
+  }),
+  rows: rowsSchema.optional().meta({
+    absent: 'all count',
+    takes: 'condition, or list',
+    description: 'Conditions of the members of `each` that count',
+  }),
+  split: z.string().min(1).max(10).optional().meta({
+    absent: asItIs,
+    description: 'Text between the members of a list that is written as one text',
+  }),
+  except: exceptSchema.optional().meta({
+    absent: 'none',
+    takes: 'place, or object',
+    description: 'List whose members are taken away, from all countries or devices where the allowed ones are empty',
+  }),
+  within: withinSchema.optional().meta({
+    absent: 'none',
+    takes: 'place, or object',
+    description: 'Further list that the members have to be in, such as types of devices beside systems; empty is all',
+  }),
+  lowest: z
+    .literal(true)
+    .optional()
+    .meta({ absent: 'one amount', description: 'The lowest of several amounts counts' }),
+  first: z
+    .literal(true)
+    .optional()
+    .meta({ absent: 'one value', description: 'The first member of `each` that has a value counts' }),
+  all: z.literal(true).optional().meta({
+    absent: 'the first place counts',
+    description: 'The values of all places are one list',
+  }),
+  join: z.string().max(10).optional().meta({
+    absent: 'the first place counts',
+    description: 'Text between the values of all places, or of all members, which become one text',
+  }),
+  words: words.optional().meta({
+    absent: asItIs,
+    takes: 'word of ours by word of theirs',
+    description: 'Meanings, compared trimmed and without case. `"*"` is for the rest, null passes the record over',
+  }),
+  time: z.string().min(1).max(200).superRefine(checkTime).optional().meta({
+    absent: asItIs,
+    description: '`epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns` or a pattern of strptime such as `%d.%m.%Y %H:%M`',
+  }),
+  zone: z
+    .string()
+    .refine(isTimeZone, { error: noTimeZone })
+    .optional()
+    .meta({ absent: 'that of the log or source', description: 'Zone of times without an offset' }),
+  number: numberSchema.optional().meta({ absent: asItIs, description: 'How numbers are written' }),
+  text: z.enum(['html', 'store'], { error: 'is neither "html" nor "store"' }).optional().meta({
+    absent: asItIs,
+    description:
+      '`html`: its tags and entities are made plain text; `store`: an address becomes the system of the app store that it leads to, `android` or `ios`, any other is absent',
+  }),
+  lower: z.literal(true).optional().meta({ absent: asItIs, description: 'In lower case' }),
+  upper: z.literal(true).optional().meta({ absent: asItIs, description: 'In upper case' }),
+  trim: z.literal(true).optional().meta({ absent: asItIs, description: 'Without blanks around' }),
+  line: z.literal(true).optional().meta({ absent: asItIs, description: 'On one line: breaks become blanks' }),
+  when: rowsSchema.optional().meta({
+    absent: 'always',
+    takes: 'condition, or list',
+    description: 'Conditions of records that have the field; in others it is absent',
+  }),
+};
+
+const placeAlone = placeSchema.transform((place): OwnField => ({ at: [place] }));
+const ownFieldSchema = z.strictObject(ownRules).superRefine(checkField);
+type OwnField = z.output<typeof ownFieldSchema>;
+
 const fullFieldSchema = z
   .strictObject({
-    at: placesSchema.optional().meta({
-      absent: 'none',
-      takes: 'place, or list',
-      description: 'Places in order: the first that has a value counts. With `each`, places in each member',
-    }),
-    value: z
-      .json()
+    ...ownRules,
+    else: oneOrMore(eitherForm(isText, placeAlone, ownFieldSchema))
       .optional()
-      .meta({ absent: 'none', description: 'Value for all records; with a place, for those that have none there' }),
-    none: oneOrMore(scalarSchema).optional().meta({
-      absent: 'null and blank text',
-      takes: 'value, or list',
-      description: 'Values that stand for none, such as 0 where there is no limit; a number in any spelling',
-    }),
-    each: placeSchema.optional().meta({
-      absent: 'none',
-      description: 'Place of a list of objects, or of a map of them, of which `at` names the value',
-    }),
-    keys: z.literal(true).optional().meta({
-      absent: 'their values',
-      description: 'Names of the members of `each`, a map; those that are false, 0, null or blank do not count',
-    }),
-    rows: rowsSchema.optional().meta({
-      absent: 'all count',
-      takes: 'condition, or list',
-      description: 'Conditions of the members of `each` that count',
-    }),
-    split: z.string().min(1).max(10).optional().meta({
-      absent: asItIs,
-      description: 'Text between the members of a list that is written as one text',
-    }),
-    except: exceptSchema.optional().meta({
-      absent: 'none',
-      takes: 'place, or object',
-      description: 'List whose members are taken away, from all countries or devices where the allowed ones are empty',
-    }),
-    within: withinSchema.optional().meta({
-      absent: 'none',
-      takes: 'place, or object',
-      description: 'Further list that the members have to be in, such as types of devices beside systems; empty is all',
-    }),
-    lowest: z
-      .literal(true)
-      .optional()
-      .meta({ absent: 'one amount', description: 'The lowest of several amounts counts' }),
-    words: words.optional().meta({
-      absent: asItIs,
-      takes: 'word of ours by word of theirs',
-      description: 'Meanings, compared trimmed and without case. `"*"` is for the rest, null passes the record over',
-    }),
-    time: z.string().min(1).max(200).superRefine(checkTime).optional().meta({
-      absent: asItIs,
-      description: '`epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns` or a pattern of strptime such as `%d.%m.%Y %H:%M`',
-    }),
-    zone: z
-      .string()
-      .refine(isTimeZone, { error: noTimeZone })
-      .optional()
-      .meta({ absent: 'that of the log or source', description: 'Zone of times without an offset' }),
-    number: numberSchema.optional().meta({ absent: asItIs, description: 'How numbers are written' }),
-    text: z
-      .literal('html', { error: 'is not "html"' })
-      .optional()
-      .meta({ absent: asItIs, description: 'Tags and entities of HTML are made plain text' }),
-    lower: z.literal(true).optional().meta({ absent: asItIs, description: 'In lower case' }),
-    upper: z.literal(true).optional().meta({ absent: asItIs, description: 'In upper case' }),
-    trim: z.literal(true).optional().meta({ absent: asItIs, description: 'Without blanks around' }),
-    line: z.literal(true).optional().meta({ absent: asItIs, description: 'On one line: breaks become blanks' }),
+      .meta({
+        absent: 'none',
+        takes: 'place or rules, or list of such',
+        description: 'What is read, in this order, where this is absent',
+      }),
   })
-  .superRefine((field, context) => {
-    const says = (message: string, key?: string) =>
-      context.addIssue({ code: 'custom', message, path: key === undefined ? [] : [key] });
-    if (field.value === undefined || field.each !== undefined) checkPlaces(field, context);
-    if (field.lower && field.upper) says('contradicts "lower"', 'upper');
-    if (field.number !== undefined && (field.time ?? field.zone) !== undefined)
-      says('does not go with "time" or "zone": a field is the one or the other', 'number');
-    if (field.zone !== undefined && field.time !== undefined && isTime(field.time) && hasOwnOffset(field.time))
-      says(`contradicts "time": "${field.time}", which says itself how far it is from UTC`, 'zone');
-  });
-export type FullField = z.output<typeof fullFieldSchema>;
+  .superRefine(checkField);
+export type FieldMapping = z.output<typeof fullFieldSchema>;
 
 /** Place of a field of ours in a record: a place, or a place with more said about it. */
-export const fieldSchema = eitherForm(
-  isText,
-  placeSchema.transform((place): FullField => ({ at: [place] })),
-  fullFieldSchema,
-);
-export type FieldMapping = FullField;
+export const fieldSchema = eitherForm(isText, placeAlone, fullFieldSchema);
+
+/** Returns the field and those that are read in its place. */
+export function withElse(field: FieldMapping): FieldMapping[] {
+  return [field, ...(field.else ?? [])];
+}
 
 /** Milestones of an offer; places are those in a member of the list. */
 export const eventsSchema = z.strictObject({
   each: placeSchema.describe('Place of the list of milestones'),
   rows: rowsSchema.optional().meta({ absent: 'all count', description: 'Conditions of the milestones that count' }),
+  when: rowsSchema.optional().meta({ absent: 'always', description: 'Conditions of offers that have milestones' }),
+  lowest: z
+    .literal(true)
+    .optional()
+    .meta({ absent: 'all count', description: 'Of several milestones with one id the lowest amount counts' }),
   event_id: fieldSchema,
   description: fieldSchema.optional(),
   payout: fieldSchema,
@@ -167,8 +197,21 @@ function isText(given: unknown): boolean {
   return typeof given === 'string';
 }
 
+function checkField(field: OwnField, context: z.core.$RefinementCtx): void {
+  const says = (message: string, key?: string) =>
+    context.addIssue({ code: 'custom', message, path: key === undefined ? [] : [key] });
+  if (field.value === undefined || field.each !== undefined) checkPlaces(field, context);
+  if (field.lower && field.upper) says('contradicts "lower"', 'upper');
+  if (field.number !== undefined && (field.time ?? field.zone) !== undefined)
+    says('does not go with "time" or "zone": a field is the one or the other', 'number');
+  if (field.zone !== undefined && field.time !== undefined && isTime(field.time) && hasOwnOffset(field.time))
+    says(`contradicts "time": "${field.time}", which says itself how far it is from UTC`, 'zone');
+  const [one, other] = ['lowest', 'first', 'join'].filter((key) => field[key as keyof OwnField] !== undefined);
+  if (other !== undefined) says(`contradicts "${one}"`, other);
+}
+
 function checkPlaces(
-  field: { at?: unknown; each?: unknown; rows?: unknown; keys?: unknown },
+  field: { at?: unknown; all?: unknown; each?: unknown; rows?: unknown; keys?: unknown },
   context: z.core.$RefinementCtx,
 ): void {
   if (field.at === undefined && field.each === undefined)
@@ -176,6 +219,8 @@ function checkPlaces(
   for (const key of ['rows', 'keys'] as const)
     if (field[key] !== undefined && field.each === undefined)
       context.addIssue({ code: 'custom', message: 'is for the members of "each", which is absent', path: [key] });
+  if (field.all !== undefined && field.each !== undefined)
+    context.addIssue({ code: 'custom', message: 'is for places without "each"', path: ['all'] });
   if (field.keys !== undefined && field.at !== undefined)
     context.addIssue({ code: 'custom', message: 'gives the names of the members: leave "at" out', path: ['keys'] });
 }

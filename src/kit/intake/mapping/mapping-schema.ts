@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeIssue } from '../../config/describe-issue.ts';
 import type { LandingKind } from '../../vocabulary/values.ts';
 import { jsonSchema } from './either-form.ts';
-import { eventsSchema, fieldSchema, type EventsMapping, type FieldMapping } from './field-schema.ts';
+import { eventsSchema, fieldSchema, withElse, type EventsMapping, type FieldMapping } from './field-schema.ts';
 import { formatSchema } from './format-schema.ts';
 import { mappedFields, type MappedFields } from './mapped-fields.ts';
 import { rowsSchema } from './rows-schema.ts';
@@ -33,7 +33,9 @@ export function fieldsSchema(kind: LandingKind, own: Partial<MappedFields> = {})
         context.addIssue({ code: 'custom', message, path });
       for (const name of ['event_id', 'description', 'payout'] as const) {
         const field = (events as EventsMapping | undefined)?.[name];
-        for (const { message, path } of field === undefined ? [] : listKeys(field))
+        for (const { message, path } of field === undefined
+          ? []
+          : withElse(field).flatMap((each) => [...listKeys(each)]))
           context.addIssue({ code: 'custom', message, path: ['events', name, ...path] });
       }
     })
@@ -106,20 +108,30 @@ function* mistakesIn(
     yield { message: 'lacks source, which external_id is an id of', path: [] };
   if (names.includes('kind') && names.includes('status'))
     yield { message: 'is for rows of state, "kind" for rows of events: a mapping has one of both', path: ['status'] };
-  for (const [name, field] of Object.entries(fields)) {
-    if (lists.includes(name)) {
-      if (field.lowest) yield { message: 'is for amounts, this field is a list', path: [name, 'lowest'] };
-    } else for (const { message, path } of listKeys(field)) yield { message, path: [name, ...path] };
-    const ours = words[name];
-    if (ours !== undefined) yield* foreignWords(name, field, ours);
-  }
+  for (const [name, given] of Object.entries(fields))
+    for (const field of withElse(given)) {
+      const found = lists.includes(name) ? valueKeys(field) : listKeys(field);
+      for (const { message, path } of found) yield { message, path: [name, ...path] };
+      const ours = words[name];
+      if (ours !== undefined) yield* foreignWords(name, field, ours);
+    }
 }
 
-/** Keys that only a field with a list may have, or one with the lowest of several amounts. */
+/** Keys that make one value of several. */
+const valueOfSeveral = ['lowest', 'first', 'join'] as const;
+
+function* valueKeys(field: FieldMapping): Generator<Mistake> {
+  for (const key of valueOfSeveral)
+    if (field[key] !== undefined) yield { message: 'is for one value, this field is a list', path: [key] };
+}
+
+/** Keys that only a field with a list may have, or one that makes one value of several. */
 function* listKeys(field: FieldMapping): Generator<Mistake> {
-  for (const key of ['each', 'split', 'except', 'within', 'keys'] as const) {
-    if (field[key] === undefined || (field.lowest && (key === 'each' || key === 'split'))) continue;
-    yield { message: 'gives a list, and the field takes one value: see "lowest", or name one place', path: [key] };
+  const isOne = valueOfSeveral.some((key) => field[key] !== undefined);
+  for (const key of ['each', 'split', 'except', 'within', 'keys', 'all'] as const) {
+    if (field[key] === undefined || (isOne && (key === 'each' || key === 'split'))) continue;
+    const cure = 'see "first", "lowest" and "join", or name one place';
+    yield { message: `gives a list, and the field takes one value: ${cure}`, path: [key] };
   }
 }
 

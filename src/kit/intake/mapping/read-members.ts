@@ -7,6 +7,7 @@ import type { Condition } from './rows-schema.ts';
 /** Place of a list. */
 interface ListPlaces {
   at?: readonly string[] | undefined;
+  all?: true | undefined;
   each?: string | undefined;
   keys?: true | undefined;
   rows?: readonly Condition[] | undefined;
@@ -37,6 +38,12 @@ export function findValue(
   return { value: undefined, place: places[0] ?? '' };
 }
 
+/** Returns the values of all places, with the members of lists. */
+export function valuesAt(record: JsonValue, places: readonly string[], split: string | undefined): Members {
+  const found = places.map((at) => valueAt(record, at)).filter((value) => value !== undefined);
+  return { values: partsOf(found, split), place: places[0] ?? '', lacking: 0 };
+}
+
 /**
  * Makes the reader of the objects of a list or map. XML and some exports write a list of one as its only member: an
  * object that itself has a value at one of `places` is that member.
@@ -58,8 +65,9 @@ export function objectReader(
 /**
  * Makes the reader of a list: of the objects of `each`, of a list or map of values, or of one text that `split` cuts.
  */
-export function memberReader({ at, each, keys, rows, split }: ListPlaces): (record: JsonValue) => Members {
+export function memberReader({ at, all, each, keys, rows, split }: ListPlaces): (record: JsonValue) => Members {
   if (each === undefined) {
+    if (all) return (record) => valuesAt(record, at ?? [], split);
     return (record) => {
       const { value, place } = findValue(record, at ?? ['']);
       return { values: isAbsent(value) ? [] : partsOf([value], split), place, lacking: 0 };

@@ -61,7 +61,7 @@ export class MappedTable implements TableRows {
     if (kind === 'offers' || fields === undefined || keepsRecords === true) return false;
     const read = Object.values(fields.fields);
     const places = [...read.flatMap(({ at }) => at ?? []), ...rows.map(({ at }) => at)];
-    return !places.includes('') && read.every(({ each, split, lowest }) => (each ?? split ?? lowest) === undefined);
+    return !places.includes('') && read.every((field) => isOfOneCell(field));
   }
 
   begin(columns: readonly string[]): void {
@@ -91,9 +91,16 @@ function inOrder({ kind, fields }: FileMapping): [name: string, field: FieldMapp
   return Object.entries(fields?.fields ?? {}).toSorted(([one], [other]) => place(one) - place(other));
 }
 
+/** True for a field that is made of the first cell with a value, whatever the others hold. */
+function isOfOneCell({ at = [], each, split, lowest, first, join, when, none, else: other }: FieldMapping): boolean {
+  return (
+    (each ?? split ?? lowest ?? first ?? join ?? when ?? other) === undefined && (none === undefined || at.length < 2)
+  );
+}
+
 /** True for a field whose value is what is at its place. */
-function isCopied({ at, value, words, time, zone, number, text, lower, upper, trim }: FieldMapping): boolean {
-  return at !== undefined && (value ?? words ?? time ?? zone ?? number ?? text ?? lower ?? upper ?? trim) === undefined;
+function isCopied(field: FieldMapping): boolean {
+  return field.at !== undefined && Object.values(field).filter((rule) => rule !== undefined).length === 1;
 }
 
 /** Fields that most writers write without quotes: landing reads these the quickest. */

@@ -69,6 +69,73 @@ describe('a value', () => {
   });
 });
 
+describe('a value of several places or members', () => {
+  it('is put together of all that have one', () => {
+    const description = { at: ['about', 'steps', 'more'], text: 'html', join: '\n' };
+    const record = { about: '<b>Play</b>', steps: ['Install', '<br>', 'Reach level 5'], more: null };
+    expect(recordOf('offers', { description }, record)).toEqual({ description: 'Play\nInstall\nReach level 5' });
+    const id = { at: ['offer', 'contract'], join: '-' };
+    expect(recordOf('offers', { external_id: id }, { offer: 11, contract: 33 })).toEqual({ external_id: '11-33' });
+    expect(recordOf('offers', { external_id: id }, { offer: 11 })).toEqual({ external_id: '11' });
+    const sub1 = { each: 'subs', at: 'v', join: '/', value: 'none' };
+    expect(recordOf('clicks', { sub1 }, { subs: [{ v: 'a' }, { w: 'b' }, { v: 'c' }] })).toEqual({ sub1: 'a/c' });
+    expect(recordOf('clicks', { sub1 }, { subs: [] })).toEqual({ sub1: 'none' });
+    expect(recordOf('clicks', { sub1: { at: ['a'], join: '' } }, { a: [{ b: 1 }, []] })).toMatchObject({
+      sub1: { unread: [{}] },
+    });
+  });
+
+  it('is that of the first member that counts, or all values as a list', () => {
+    const android_min_os = { each: 'systems', at: 'min', rows: { at: 'name', is: 'android' }, none: '', first: true };
+    const systems = [
+      { name: 'ios', min: '15' },
+      { name: 'Android', min: '' },
+      { name: 'android', min: '8.0.1' },
+    ];
+    expect(recordOf('offers', { android_min_os }, { systems })).toEqual({ android_min_os: '8.0.1' });
+    expect(recordOf('offers', { android_min_os }, { systems: [] })).toEqual({ android_min_os: undefined });
+    const categories = { at: ['one', 'two'], all: true };
+    expect(recordOf('offers', { categories }, { one: 'Games', two: ['Quiz', ''] })).toEqual({
+      categories: ['Games', 'Quiz'],
+    });
+  });
+});
+
+describe('a field', () => {
+  it('is there when its conditions hold; else what is said to be in its place', () => {
+    const payout = { at: 'rate', when: { at: 'model', not: ['cpc', 'cps'] } };
+    expect(recordOf('offers', { payout }, { rate: 2, model: 'CPA' })).toEqual({ payout: new JsonNumber('2') });
+    expect(recordOf('offers', { payout }, { rate: 2, model: 'CPS' })).toEqual({ payout: undefined });
+    const isPlain = { at: 'is_plain', is: true };
+    const description = { at: 'text', when: isPlain, else: ['short', { at: 'text', text: 'html' }] };
+    const of = (record: object) => recordOf('offers', { description }, record);
+    expect(of({ text: 'a <b', is_plain: true })).toEqual({ description: 'a <b' });
+    expect(of({ text: '<p>a</p>', is_plain: false })).toEqual({ description: 'a' });
+    expect(of({ text: '<p>a</p>', short: 'b' })).toEqual({ description: 'b' });
+  });
+
+  it('that could not be read, or of which nothing is left, is not absent', () => {
+    const payout = { at: 'pays', number: {}, else: { value: '0' } };
+    expect(recordOf('offers', { payout }, { pays: '1-2' })).toEqual({ payout: { unread: '1-2' } });
+    expect(recordOf('offers', { payout }, {})).toEqual({ payout: '0' });
+    const devices = { at: 'allow', except: 'deny', else: { value: ['ios'] } };
+    const of = (record: object) => recordOf('offers', { devices, status: 's' }, { ...record, s: 'active' });
+    expect(of({})).toEqual({ devices: ['ios'], status: 'active' });
+    expect(of({ allow: ['ios'], deny: ['ios'] })).toEqual({ devices: undefined, status: 'paused' });
+  });
+});
+
+it('an address of an app store is the system that it is for', () => {
+  const devices = { each: 'systems', at: 'name', else: { at: 'app', text: 'store' } };
+  const of = (app: string) => recordOf('offers', { devices }, { app })['devices'];
+  expect(of(' https://play.google.com/store/apps/details?id=a')).toEqual(['android']);
+  expect(of('market://details?id=a')).toEqual(['android']);
+  for (const app of ['https://apps.apple.com/us/app/id1', 'https://itunes.apple.com/app/id1', 'itms-apps://x/id1'])
+    expect(of(app)).toEqual(['ios']);
+  for (const app of ['https://apps.apple.com.example/id1', 'https://play.google.com.example/', 'play.google.com', ''])
+    expect(of(app)).toBeUndefined();
+});
+
 describe('words', () => {
   const kind = { at: 'state', words: { approved: 'credit', ' Declined ': 'reject', hold: null, '': 'credit' } };
 
@@ -310,6 +377,40 @@ describe('the lowest of several amounts', () => {
 });
 
 describe('milestones', () => {
+  it('of one id count once, at the lowest amount', () => {
+    const events = { each: 'goals', lowest: true, event_id: 'id', description: 'name', payout: 'pays' };
+    const of = (goals: object[]) => mapped('offers', { events }, { goals });
+    const goals = [
+      { id: 'a', pays: '30' },
+      { id: 'b', pays: '5' },
+      { id: 'a', pays: '28', name: 'First deposit' },
+      { id: 'a', pays: '29' },
+    ];
+    expect(of(goals)).toMatchObject({
+      record: {
+        events: [
+          { event_id: 'a', payout: '28', description: 'First deposit' },
+          { event_id: 'b', payout: '5' },
+        ],
+      },
+      warnings: ['payout_differs_by_target'],
+    });
+    expect(of([goals[1] as object, { id: 'b', pays: '5.0' }])).toMatchObject({
+      record: { events: [{}] },
+      warnings: [],
+    });
+    // Landing refuses an offer of which one amount is not known.
+    expect(of([{ id: 'a', pays: '5-7' }, goals[0] as object])).toMatchObject({ record: { events: [{}, {}] } });
+  });
+
+  it('are those of offers that have them', () => {
+    const when = { at: 'multi', is: true };
+    const events = { each: 'goals', when, event_id: 'id', payout: 'pays' };
+    const of = (multi: boolean) => recordOf('offers', { events }, { multi, goals: [{ id: 'g', pays: '2' }] });
+    expect(of(true)).toEqual({ events: [{ event_id: 'g', payout: '2' }] });
+    expect(of(false)).toEqual({ events: undefined });
+  });
+
   const events = {
     each: 'goals',
     rows: { at: 'status', not: ['deleted'] },

@@ -73,7 +73,14 @@ describe('a mistake is named by its place', () => {
     ['offers', { payout: { at: ['p', 5] } }, '.payout.at[1]: is not a place such as "geo.country"'],
     ['offers', { payout: {} }, '.payout: names no place: give "at", "each" or "value"'],
     ['offers', { payout: { each: 'a', at: 'b' } }, '.payout.each: gives a list, and the field takes one value'],
-    ['offers', { countries: { at: 'c', lowest: true } }, '.countries.lowest: is for amounts, this field is a list'],
+    ['offers', { countries: { at: 'c', lowest: true } }, '.countries.lowest: is for one value, this field is a list'],
+    [
+      'offers',
+      { title: { at: 'c', else: { at: 'd', split: ',' } } },
+      '.title.split: gives a list, and the field takes',
+    ],
+    ['offers', { title: { at: ['c', 'd'], join: ' ', first: true } }, '.title.join: contradicts "first"'],
+    ['offers', { countries: { each: 'c', at: 'd', all: true } }, '.countries.all: is for places without "each"'],
     ['offers', { countries: { at: 'c', rows: { at: 'a', is: 1 } } }, '.countries.rows: is for the members of "each"'],
     [
       'offers',
