@@ -32,6 +32,7 @@ const conversionColumns: readonly Column<ConversionOfClick>[] = [
   { name: 'occurred_at', title: 'Occurred', kind: 'moment' },
   { name: 'credited_at', title: 'Credited', kind: 'moment', whyNone: 'never' },
   { name: 'reversed_at', title: 'Reversed', kind: 'moment', whyNone: 'never' },
+  { name: 'reason', title: 'Reason', whyNone: 'none given' },
 ];
 
 const postbackColumns: readonly Column<PostbackOfClick>[] = [
