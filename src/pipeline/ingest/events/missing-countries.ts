@@ -9,8 +9,9 @@ import type { EventEngine } from '../engine/event-engine.ts';
 const missing = 'clicks_without_country';
 
 /**
- * Reads country, device and tracking values of the clicks of conversions that an earlier version found without them, once, and marks the
- * days of these conversions. Clicks whose events retention has removed stay without. Resolves to whether it did.
+ * Reads country, device and tracking values of the clicks of conversions that an earlier version found without them,
+ * once, and marks the days of these conversions. Clicks whose events retention has removed stay without. Resolves to
+ * whether it did.
  */
 export async function readMissingCountries(
   keyRuns: Omit<KeyRunsOf, 'effects'>,
