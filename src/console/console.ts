@@ -15,7 +15,7 @@ import { TooSlowError, type ConsoleSnapshot } from './data/console-snapshot.ts';
 import { TooBusyError } from './data/serial-queue.ts';
 import { ConsoleSnapshots } from './data/snapshots.ts';
 import { Address } from './html/address.ts';
-import { html, type Html } from './html/html.ts';
+import { html, type Html } from '../kit/html/html.ts';
 import { FileInspections } from './inspections/inspections.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
 import { ConsoleMetrics } from './live/console-metrics.ts';

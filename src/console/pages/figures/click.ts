@@ -1,5 +1,5 @@
 import { clickQueries } from '../../data/click-queries.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { linkTo, missing, moment } from '../../html/values.ts';
