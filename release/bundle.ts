@@ -30,6 +30,8 @@ const files = [
   'sql',
   'src/*.md',
   'src/console/static',
+  'src/kit/html/base.css',
+  'src/serve/portal/portal.css',
   'src/offerline.mjs',
   'src/pipeline/ingest/engine/spark',
   'src/sources/connectors/networks',

@@ -6,6 +6,7 @@ import { commandsIn, documentedProgram } from '../src/cli/reference/commands-pag
 import { consolePages } from '../src/console/pages.ts';
 import { analyticsTables, analyticsViews } from '../src/pipeline/snapshot/content/published-tables.ts';
 import { documentedPath } from '../src/serve/api/openapi/document.ts';
+import { furtherValues } from '../src/kit/sites/postback-address.ts';
 import { operations } from '../src/serve/api/operations.ts';
 import { connectorNamed, connectorNames } from '../src/sources/connectors/connectors.ts';
 
@@ -132,6 +133,13 @@ function firstCells(path: string, title: string): string[] {
 it('the publishers’ page has all paths that they may ask', () => {
   const paths = firstCells('src/serve/publishers.md', 'Asking').filter((path) => !path.startsWith('/asset/'));
   expect(paths.toSorted()).toEqual(operations.map(documentedPath).toSorted());
+});
+
+it('the publishers’ page has the further values that they may ask for, in their order and words', () => {
+  const page = readFileSync(join(root, 'src/serve/publishers.md'), 'utf8');
+  const table = page.split('| further value | says |')[1]?.split('\n\n')[0] ?? '';
+  const rows = Array.from(table.matchAll(/^\| `(\w+)` *\| (.*?) *\|$/gm), ([, name, says]) => [name, says]);
+  expect(rows).toEqual(Object.entries(furtherValues));
 });
 
 it('the console’s page has all addresses of its pages', () => {

@@ -16,7 +16,7 @@ import { TooBusyError } from './data/serial-queue.ts';
 import { SqlBox } from './data/sql-box.ts';
 import { ConsoleSnapshots } from './data/snapshots.ts';
 import { Address } from './html/address.ts';
-import { html, type Html } from './html/html.ts';
+import { html, type Html } from '../kit/html/html.ts';
 import { FileInspections } from './inspections/inspections.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
 import { ConsoleMetrics } from './live/console-metrics.ts';

@@ -235,7 +235,7 @@ const inStoreOfPostgres = () => openStore(data, readSettings(data));
 describe('a store that settings left without a move', () => {
   const outbox = (landing: LogLanding) =>
     landing.query(`INSERT INTO outbox VALUES (1, 'w1', 'c1', 'credit', 'k1', 's', 'u', 7, 0.5,
-      TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z')`);
+      TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z', NULL)`);
   const syncWith = (landing: LogLanding, store?: string) =>
     syncDeliveries.run(
       testRun(landing.data, { settings: { ...defaultSettings, postbacks: store === undefined ? {} : { store } } }),

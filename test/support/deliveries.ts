@@ -26,6 +26,7 @@ export function outboxRow(number: number, own: Partial<OutboxRow> = {}): OutboxR
     reward: '0.5',
     occurredAt: '2026-11-20T09:59:00Z',
     enqueuedAt: '2026-11-20T10:00:00Z',
+    further: null,
     ...own,
   };
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { ConsoleSettings } from '../../kit/config/console-settings.ts';
 import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
@@ -27,26 +27,4 @@ export function knownHosts({ host, public_url, hosts }: ConsoleSettings): (reque
     const name = asked.endsWith(end) ? asked.slice(0, -end.length) : asked;
     return names.has(name) || (loopbackNames.has(name) && isLoopbackAddress(socket.localAddress));
   };
-}
-
-/**
- * Returns whether a page of this console made the request. Over TLS and on loopback browsers say so in a header that no
- * page can set. Without that header the origin decides, which programs may set. A form of an older browser has none
- * under our referrer policy, and is refused.
- */
-export function isOwnPage({ headers }: IncomingMessage, isSecure: boolean): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
-  return headers.origin !== undefined && isOrigin(headers, (page) => page.protocol === 'https:' || !isSecure);
-}
-
-/** Returns whether a program made the request, which names no origin, or a page of this console. */
-export function hasOwnOrigin({ headers }: IncomingMessage): boolean {
-  return headers.origin === undefined || isOrigin(headers);
-}
-
-function isOrigin({ origin = '', host }: IncomingHttpHeaders, fits: (page: URL) => boolean = () => true): boolean {
-  if (!URL.canParse(origin)) return false;
-  const page = new URL(origin);
-  return page.host === host?.toLowerCase() && fits(page);
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html, nothing, type Html } from '../html/html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 import type { EnterLink } from './enter-link.ts';
 import type { UserRegistry } from './user-registry.ts';
 import type { ConsoleUser } from './users.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Html } from '../html/html.ts';
+import type { Html } from '../../kit/html/html.ts';
 
 /** A command of the CLI, in words. */
 export interface CommandWords {

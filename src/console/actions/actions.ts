@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { statusBadge } from '../html/badges.ts';
-import { html } from '../html/html.ts';
+import { html } from '../../kit/html/html.ts';
 import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../html/values.ts';
 import { defineAction, type Action } from './action.ts';
 import { planTable } from './plan-table.ts';

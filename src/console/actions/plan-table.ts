@@ -1,5 +1,5 @@
 import { Address } from '../html/address.ts';
-import type { Html } from '../html/html.ts';
+import type { Html } from '../../kit/html/html.ts';
 import { dataTable, type Column } from '../html/table.ts';
 import { numberText } from '../html/values.ts';
 

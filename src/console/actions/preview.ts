@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { exitCode } from '../../kit/errors/errors.ts';
-import type { Html } from '../html/html.ts';
+import type { Html } from '../../kit/html/html.ts';
 import { PreviewFailedError } from './action-errors.ts';
 import type { Action } from './action.ts';
 import { askCommand, type CommandAnswer, type Launcher } from './command-process.ts';

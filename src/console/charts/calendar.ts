@@ -1,5 +1,5 @@
 import { addDays, type Day } from '../../kit/time/moment.ts';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 

@@ -1,5 +1,5 @@
 import { parse, View, type Spec } from 'vega';
-import { drawn, html, type Html } from '../html/html.ts';
+import { drawn, html, type Html } from '../../kit/html/html.ts';
 
 /** Variables of the style sheet, so that charts follow the light and the dark theme. */
 export const ink = {

@@ -1,5 +1,5 @@
 import { area, line } from 'd3-shape';
-import { html, nothing, type Html } from '../html/html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 import { counted } from '../../kit/text/counted.ts';
 import { moneyText, numberText } from '../html/values.ts';
 

@@ -1,6 +1,6 @@
 import { area, line } from 'd3-shape';
 import { numberText } from '../html/values.ts';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 /** A line that is compared with others. */
 export interface Multiple {

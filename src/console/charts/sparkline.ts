@@ -1,5 +1,5 @@
 import { area, line } from 'd3-shape';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 const width = 90;
 const height = 20;

@@ -1,5 +1,5 @@
 import type { Spec } from 'vega';
-import type { Html } from '../html/html.ts';
+import type { Html } from '../../kit/html/html.ts';
 import { chart, ink } from './chart.ts';
 
 /** A span of time, in milliseconds since the epoch. */

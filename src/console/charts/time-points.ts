@@ -1,5 +1,5 @@
 import type { Spec } from 'vega';
-import type { Html } from '../html/html.ts';
+import type { Html } from '../../kit/html/html.ts';
 import { chart, ink, timeFormat } from './chart.ts';
 
 /** An event at a moment, past or planned. Milliseconds since the epoch. */

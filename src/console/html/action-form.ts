@@ -1,4 +1,4 @@
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 
 /** A field of a form that leads to a preview. */
 export interface ActionField {

@@ -1,4 +1,4 @@
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 type BadgeKind = 'good' | 'waiting' | 'bad' | 'quiet';
 

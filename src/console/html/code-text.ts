@@ -1,4 +1,4 @@
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 /** A sentence with code between backticks. */
 export function codeText(text: string): Html {

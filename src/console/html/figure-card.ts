@@ -1,4 +1,4 @@
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { missing, numberText, percentText } from './values.ts';
 
 export interface FigureCard {

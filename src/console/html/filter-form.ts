@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 
 /** A filter of a page. */
 export interface Filter {

@@ -2,7 +2,7 @@ import type { ColumnValue, QueryRow } from '../../kit/duckdb/dialect/rows.ts';
 import { csvLine, csvRow } from '../../kit/text/csv.ts';
 import type { Address } from './address.ts';
 import { statusBadge } from './badges.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 import { clearLink } from './filter-form.ts';
 import {
   idText,

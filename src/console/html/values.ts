@@ -1,5 +1,5 @@
 import type { ColumnValue } from '../../kit/duckdb/dialect/rows.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 /**
  * A number for people, to the last digit, with thousands grouped. A program finds the exact value of the query in the

@@ -1,6 +1,6 @@
 import { ageText } from '../../kit/time/age.ts';
 import { withTypedCode } from '../../kit/text/typed-commands.ts';
-import { html, nothing, type Html } from '../html/html.ts';
+import { html, nothing, type Html } from '../../kit/html/html.ts';
 import type { HealthSummary } from '../live/health.ts';
 
 export interface NavigationGroup {

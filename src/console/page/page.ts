@@ -5,7 +5,7 @@ import type { ActionJobs } from '../actions/jobs.ts';
 import type { ConsoleSnapshot, RowOrder } from '../data/console-snapshot.ts';
 import type { SqlBox } from '../data/sql-box.ts';
 import type { Address } from '../html/address.ts';
-import type { Html } from '../html/html.ts';
+import type { Html } from '../../kit/html/html.ts';
 import { rowsPerFile, rowsPerPage, type TablePart } from '../html/table.ts';
 import type { LiveDeliveries } from '../live/deliveries.ts';
 import type { HealthSummary } from '../live/health.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../html/address.ts';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { ConsoleError, partOf, type Page, type PageContent, type PageRedirect, type PageRequest } from './page.ts';
 
 /** Bytes of pages that are cached: a page of a snapshot never changes. */

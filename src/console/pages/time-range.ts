@@ -1,7 +1,7 @@
 import { addDays, dayOf, dayOption, type Day } from '../../kit/time/moment.ts';
 import type { Address } from '../html/address.ts';
 import { filterForm, presets } from '../html/filter-form.ts';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { ConsoleError, parameterOf } from '../page/page.ts';
 
 /** UTC days, the first and the last included, as in options of commands. */

@@ -17,6 +17,7 @@ export const tables = {
     reward: 'text',
     occurred_at: 'text',
     enqueued_at: 'text',
+    further: 'text',
     sort_key: 'text',
     state: 'text',
     attempts: 'int',

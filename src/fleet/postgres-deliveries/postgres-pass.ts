@@ -36,7 +36,7 @@ const claim = `
   ), claimed AS (
     UPDATE postbacks SET state = 'delivering' FROM claimable WHERE postbacks.sequence = claimable.sequence
     RETURNING place, postbacks.sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts,
-      postbacks.next_attempt_at
+      conversion_id, offer_id, further, postbacks.next_attempt_at
   )
   SELECT * FROM claimed ORDER BY place, next_attempt_at, sequence`;
 

@@ -13,11 +13,11 @@ import type { ChangeNumbers, PostgresRow, PostgresSession } from './session.ts';
 
 const insert = `
   INSERT INTO postbacks (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at,
-    enqueued_at, sort_key, next_attempt_at, change)
-  SELECT webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, sort_key,
-    next_attempt_at, $2 + place
+    enqueued_at, further, sort_key, next_attempt_at, change)
+  SELECT webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, further,
+    sort_key, next_attempt_at, $2 + place
   FROM ROWS FROM (json_to_recordset($1) AS (${newPostbackColumns})) WITH ORDINALITY AS given (webhook_id, conversion_id, kind,
-    click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, sort_key, next_attempt_at, place)
+    click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, further, sort_key, next_attempt_at, place)
   ORDER BY place
   ON CONFLICT (webhook_id) DO NOTHING
   RETURNING webhook_id, click_id`;

@@ -23,7 +23,7 @@ export function textOf(stored: string): string {
 }
 
 export const newPostbackColumns = `webhook_id text, conversion_id text, kind text, click_id text, site_key text, user_id text,
-  offer_id bigint, reward text, occurred_at text, enqueued_at text, sort_key text, next_attempt_at bigint`;
+  offer_id bigint, reward text, occurred_at text, enqueued_at text, further text, sort_key text, next_attempt_at bigint`;
 
 /** A row of `newPostbackColumns`. */
 export function newPostback(row: Omit<OutboxRow, 'number'>, nextAttemptAt: Moment) {
@@ -38,6 +38,7 @@ export function newPostback(row: Omit<OutboxRow, 'number'>, nextAttemptAt: Momen
     reward: row.reward,
     occurred_at: row.occurredAt,
     enqueued_at: row.enqueuedAt,
+    further: row.further,
     sort_key: sortKeyOf(row.occurredAt, row.kind),
     next_attempt_at: millisecondsOf(nextAttemptAt),
   };

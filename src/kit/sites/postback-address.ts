@@ -4,6 +4,26 @@ import { macrosIn, withPlainMacros } from '../text/macros.ts';
 export const postbackFields = ['event', 'site_key', 'user_id', 'click_id', 'reward', 'signature'] as const;
 export type PostbackField = (typeof postbackFields)[number];
 
+/**
+ * Values that a site may ask for beside the fields, each also the name of a macro. None is signed by `signature`, and
+ * each is empty where it is not known.
+ */
+export const furtherValues = {
+  conversion_id: 'The advertiser’s id of the conversion',
+  offer_id: 'The offer’s id, as in the list of offers',
+  event_id: 'The milestone reached, of a multireward offer',
+  sub1: 'As it was added to the link that was clicked',
+  sub2: 'As it was added to the link that was clicked',
+  reason: 'Why it was rejected or charged back, as the advertiser says',
+  payout: 'USD after the site’s commission, with up to 4 places; of a reject or chargeback that of its credit',
+  status: '`credited`, `rejected` or `charged_back`, as conversions say it',
+} as const;
+export type FurtherValue = Exclude<keyof typeof furtherValues, 'status'>;
+
+/** Names of all macros. */
+export type PostbackMacro = PostbackField | keyof typeof furtherValues;
+export const postbackMacros = [...postbackFields, ...(Object.keys(furtherValues) as (keyof typeof furtherValues)[])];
+
 /** A publisher's address in parts, so that a value can change nothing but its own place. */
 export interface PostbackAddress {
   /**
@@ -11,21 +31,21 @@ export interface PostbackAddress {
    */
   origin: string;
   /** Path and query, percent-encoded where they must be, with macros in between. */
-  target: (string | { macro: PostbackField })[];
+  target: (string | { macro: PostbackMacro })[];
 }
 
-const macroPattern = new RegExp(`\\{(${postbackFields.join('|')})\\}`);
+const macroPattern = new RegExp(`\\{(${postbackMacros.join('|')})\\}`);
 const everyMacro = new RegExp(macroPattern, 'g');
 
 /**
  * Names that other systems give the fields. Their meanings are not always ours, so they are reported and not filled.
  */
 const namesElsewhere: Record<PostbackField, string> = {
-  event: 'event_type status type',
+  event: 'event_type type',
   site_key: 'sitekey site site_id siteid app_id appid placement_id',
   user_id: 'userid user uid subid sub_id playerid player_id external_identifier publisher_user_id',
   click_id: 'clickid click cid transaction_id transactionid tid aff_sub',
-  reward: 'reward_amount amount amt points coins payout value currency_amount',
+  reward: 'reward_amount amount amt points coins value currency_amount',
   signature: 'sign sig hash checksum secret security_hash',
 };
 
@@ -35,7 +55,7 @@ const namesElsewhere: Record<PostbackField, string> = {
  * macro whose name is one of those above.
  */
 export function readPostbackAddress(written: string): PostbackAddress | { mistake: string } {
-  const text = withPlainMacros(written, isField);
+  const text = withPlainMacros(written, isMacro);
   if (/[\s\p{Cc}]/u.test(text)) return { mistake: 'has a blank or a control character; a blank is written %20' };
   const [, scheme = '', authority = '', target = '', fragment = ''] =
     /^([^:/?#]*):\/\/([^/?#\\]*)([^#]*)(.*)$/u.exec(text) ?? [];
@@ -48,27 +68,30 @@ export function readPostbackAddress(written: string): PostbackAddress | { mistak
   if (url === null || target.startsWith('\\')) return { mistake: 'has no host that can be understood' };
   // A path of dots is not normalised: with values in it, normalising would let a value remove the segments before it.
   const parts = (target.startsWith('/') ? target : `/${target}`).split(everyMacro);
-  const foreign = macrosIn(text).find(({ name }) => !isField(name) && fieldMeant(name) !== undefined);
+  const foreign = macrosIn(text).find(({ name }) => !isMacro(name) && macroMeant(name) !== undefined);
   if (foreign !== undefined)
-    return { mistake: `has ${foreign.written}, which nobody fills: write {${fieldMeant(foreign.name)}}` };
+    return { mistake: `has ${foreign.written}, which nobody fills: write {${macroMeant(foreign.name)}}` };
   // Splitting by a pattern with one group gives text and macro in turns.
   if (parts.some((part, index) => index % 2 === 0 && /\{[\w-]*\}/.test(part))) {
-    const macros = postbackFields.map((field) => `{${field}}`).join(' ');
+    const macros = postbackMacros.map((field) => `{${field}}`).join(' ');
     return { mistake: `has a macro that is none of ${macros}: write one of these, or no braces` };
   }
   return {
     origin: url.origin,
-    target: parts.map((part, index) => (index % 2 === 1 ? { macro: part as PostbackField } : encodeLiteral(part))),
+    target: parts.map((part, index) => (index % 2 === 1 ? { macro: part as PostbackMacro } : encodeLiteral(part))),
   };
 }
 
-function isField(name: string): name is PostbackField {
-  return (postbackFields as readonly string[]).includes(name);
+function isMacro(name: string): name is PostbackMacro {
+  return (postbackMacros as readonly string[]).includes(name);
 }
 
-function fieldMeant(name: string): PostbackField | undefined {
+function macroMeant(name: string): PostbackMacro | undefined {
   const word = name.toLowerCase();
-  return postbackFields.find((field) => field === word || namesElsewhere[field].split(' ').includes(word));
+  return (
+    postbackMacros.find((macro) => macro === word) ??
+    postbackFields.find((field) => namesElsewhere[field].split(' ').includes(word))
+  );
 }
 
 /** Percent-encodes characters that a path or query may not have; encoded ones stay. */

@@ -8,13 +8,25 @@ import { objectOf } from './object-of.ts';
 import { exactNumber, plainDecimal, share } from './exact-number.ts';
 import { offerCommissionsSchema } from './offer-commissions.ts';
 import { offerRulesSchema } from './offer-rules.ts';
-import { readPostbackAddress } from './postback-address.ts';
+import { postbackFields, postbackMacros, readPostbackAddress } from './postback-address.ts';
 
 /** An address may contain credentials, so its mistake is described without it. */
 const postbackUrl = z.string().superRefine((url, context) => {
   const address = readPostbackAddress(url);
   if ('mistake' in address) context.addIssue({ code: 'custom', message: address.mistake });
 });
+
+const ownName = z
+  .string()
+  .regex(/^[A-Za-z_][\w.-]{0,63}$/, { error: 'must be a letter or _, and up to 63 letters, digits, _ . or -' })
+  .refine((name) => !(postbackFields as readonly string[]).includes(name), {
+    error: `is a signed field's name: a further parameter has a name that is none of ${postbackFields.join(', ')}`,
+  });
+
+/** The publisher's own names of further parameters, each with the value that it gets. */
+const ownFields = z
+  .record(ownName, z.enum(postbackMacros))
+  .refine((fields) => Object.keys(fields).length <= 20, { error: 'has more than 20 parameters' });
 
 const postback = objectOf({
   url: postbackUrl.describe(
@@ -24,6 +36,11 @@ const postback = objectOf({
     .enum(['GET', 'POST'])
     .default('GET')
     .describe('Method of the requests; `sites add --postback` writes `POST` unless `--postback-method` names another'),
+  fields: ownFields.optional().meta({
+    absent: 'none',
+    description:
+      'Further parameters by the publisher’s own names, such as `{"txn": "conversion_id"}`: [their values](../src/serve/publishers.md#postbacks-hearing-of-rewards)',
+  }),
 });
 
 export const siteSchema = objectOf({

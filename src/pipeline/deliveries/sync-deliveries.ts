@@ -116,7 +116,7 @@ async function restore(run: Run, connection: DuckDBConnection, store: SyncStore)
 
 const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId", kind, click_id AS "clickId", site_key AS "siteKey",
   user_id AS "userId", offer_id AS "offerId", ${shortestDecimal('reward')} AS reward,
-  occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
+  occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt", further`;
 
 /** Progress of reading the store's changes. */
 interface Reading {

@@ -80,8 +80,9 @@ async function adoptTerms(connection: DuckDBConnection): Promise<void> {
 }
 
 /**
- * Copies postbacks as they were written. Events of attributed conversions of known sites count as decided, so that one
- * without a postback, because its site had no address, gets none now.
+ * Copies postbacks as they were written, but for the further values that a site may ask for: no snapshot has them.
+ * Events of attributed conversions of known sites count as decided, so that one without a postback, because its site
+ * had no address, gets none now.
  */
 async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
   const postbacks = await makeTempTable(
@@ -92,7 +93,7 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
   await connection.run(
     `INSERT INTO outbox
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY enqueued_at, occurred_at, conversion_id, kind),
-       webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at
+       webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, NULL
      FROM ${postbacks}`,
   );
   await markPostbackDays(connection, 'postbacks', `SELECT enqueued_at::DATE AS day FROM ${postbacks}`);

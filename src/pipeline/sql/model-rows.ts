@@ -456,6 +456,7 @@ export interface ModelRows {
       occurred_at: string;
       credited_at: string | null;
       reversed_at: string | null;
+      reason: string | null;
       clicked_at: string | null;
     };
     click_postbacks: {

@@ -59,6 +59,8 @@ export interface ConversionClicksTable {
   known_at: ColumnType<string | null, string | Date | null>;
   country: string | null;
   device: string | null;
+  sub1: string | null;
+  sub2: string | null;
 }
 
 export interface ConversionEventsTable {
@@ -273,6 +275,7 @@ export interface OutboxTable {
   reward: string;
   occurred_at: ColumnType<string, string | Date>;
   enqueued_at: ColumnType<string, string | Date>;
+  further: string | null;
 }
 
 export interface OutdatedReportsTable {

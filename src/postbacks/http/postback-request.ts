@@ -1,11 +1,14 @@
 import {
+  furtherValues,
   postbackFields,
   readPostbackAddress,
   type PostbackAddress,
   type PostbackField,
+  type PostbackMacro,
 } from '../../kit/sites/postback-address.ts';
 import { previousSecret } from '../../kit/sites/rotate-secret.ts';
 import type { Site } from '../../kit/sites/sites.ts';
+import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import type { Postback } from '../rules/postback.ts';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { signatureOf, webhookHeaders } from './signature.ts';
@@ -28,10 +31,13 @@ export interface PostbackRequest {
  */
 export function postbackRequest(site: Site, postback: Postback, sentAt: number): PostbackRequest {
   if (site.postback === undefined) throw new Error(`site ${site.site_key} has no postback address`);
-  const { method } = site.postback;
+  const { method, fields = {} } = site.postback;
   const address = addressOf(site.postback);
   const signature = signatureOf(site.site_secret, postback);
-  const values: Record<PostbackField, string> = {
+  const values: Values = {
+    ...withoutFurther,
+    ...postback.further,
+    status: statuses[postback.event],
     event: postback.event,
     site_key: postback.siteKey,
     user_id: postback.userId,
@@ -43,11 +49,10 @@ export function postbackRequest(site: Site, postback: Postback, sentAt: number):
     .map((part) => (typeof part === 'string' ? part : percentEncoded(values[part.macro])))
     .join('');
   if (method === 'GET') {
-    const whole = appended(
-      target,
-      postbackFields.filter((field) => !named(address, field)),
-      values,
-    );
+    const whole = appended(target, [
+      ...postbackFields.filter((field) => !named(address, field)).map((field) => [field, values[field]] as const),
+      ...Object.entries(fields).map(([name, value]) => [name, values[value]] as const),
+    ]);
     // A request without a body has nothing else to sign; the older secret is for bodies only.
     return {
       method,
@@ -55,7 +60,7 @@ export function postbackRequest(site: Site, postback: Postback, sentAt: number):
       headers: { ...commonHeaders, ...webhookHeaders([site.site_secret], postback.webhookId, sentAt, whole) },
     };
   }
-  const body = bodyOf(values);
+  const body = bodyOf(values, fields);
   const previous = previousSecret(site, sentAt, 'signs');
   const secrets = previous === undefined ? [site.site_secret] : [site.site_secret, previous];
   return {
@@ -69,6 +74,16 @@ export function postbackRequest(site: Site, postback: Postback, sentAt: number):
     body,
   };
 }
+
+type Values = Record<PostbackMacro, string>;
+
+const withoutFurther = Object.fromEntries(Object.keys(furtherValues).map((name) => [name, ''])) as Values;
+const numbers: ReadonlySet<PostbackMacro> = new Set(['reward', 'payout', 'offer_id']);
+const statuses: Record<ConversionKind, string> = {
+  credit: 'credited',
+  reject: 'rejected',
+  chargeback: 'charged_back',
+};
 
 /** Some receivers turn away requests that do not say who they are. */
 const commonHeaders = { 'user-agent': 'offerline', accept: '*/*' };
@@ -89,18 +104,22 @@ function named(address: PostbackAddress, field: PostbackField): boolean {
   return address.target.some((part) => typeof part === 'object' && part.macro === field);
 }
 
-function appended(target: string, fields: PostbackField[], values: Record<PostbackField, string>): string {
-  const parameters = fields.map((field) => `${field}=${percentEncoded(values[field])}`).join('&');
-  if (parameters === '' || /[?&]$/.test(target)) return target + parameters;
-  return `${target}${target.includes('?') ? '&' : '?'}${parameters}`;
+function appended(target: string, parameters: (readonly [name: string, value: string])[]): string {
+  const text = parameters.map(([name, value]) => `${name}=${percentEncoded(value)}`).join('&');
+  if (text === '' || /[?&]$/.test(target)) return target + text;
+  return `${target}${target.includes('?') ? '&' : '?'}${text}`;
 }
 
 /**
- * The reward is a JSON number whose digits are those that were signed: it never passes through binary floating point.
+ * Rewards and payouts are JSON numbers whose digits are those that were frozen: they never pass through binary floating
+ * point. What is not known is null.
  */
-function bodyOf(values: Record<PostbackField, string>): string {
-  const members = postbackFields.map(
-    (field) => `${JSON.stringify(field)}:${field === 'reward' ? values.reward : JSON.stringify(values[field])}`,
-  );
-  return `{${members.join(',')}}`;
+function bodyOf(values: Values, fields: Readonly<Record<string, PostbackMacro>>): string {
+  const members = [...postbackFields.map((field) => [field, field] as const), ...Object.entries(fields)];
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${memberOf(value, values[value])}`).join(',')}}`;
+}
+
+function memberOf(name: PostbackMacro, value: string): string {
+  if (numbers.has(name) && value !== '') return value;
+  return value === '' && name in furtherValues ? 'null' : JSON.stringify(value);
 }

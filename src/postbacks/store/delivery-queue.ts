@@ -5,6 +5,7 @@ import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import type { Row } from './delivery-rows.ts';
 import type { ClaimedPostback, FinishedAttempt, PassUpdate } from './queue-store.ts';
+import type { Postback } from '../rules/postback.ts';
 import { dueLimit } from '../rules/retry-plan.ts';
 
 /** Operations of a pass on the store. Moments are milliseconds since the epoch. */
@@ -32,7 +33,7 @@ export class DeliveryQueue {
       `SELECT count(*) AS unfinished FROM postbacks WHERE state IN ('pending', 'delivering')`,
     );
     this.#claimable =
-      database.prepare(`SELECT sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts FROM postbacks
+      database.prepare(`SELECT sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts, conversion_id, offer_id, further FROM postbacks
       WHERE state = 'pending' AND site_key = ? AND is_next = 1 AND next_attempt_at <= ? ORDER BY next_attempt_at, sequence LIMIT ?`);
     // Being under way is transient and of no interest to the warehouse, so `change` stays.
     this.#claim = database.prepare(`UPDATE postbacks SET state = 'delivering' WHERE sequence = ?`);
@@ -182,6 +183,11 @@ export function claimedPostbackOf(row: Row): ClaimedPostback {
       userId: row['user_id'] as string,
       clickId: row['click_id'] as string,
       reward: row['reward'] as string,
+      further: {
+        ...(JSON.parse((row['further'] as string | null) ?? '{}') as Postback['further']),
+        conversion_id: row['conversion_id'] as string,
+        offer_id: String(row['offer_id']),
+      },
     },
   };
 }

@@ -16,6 +16,8 @@ export interface OutboxRow {
   reward: string;
   occurredAt: Moment;
   enqueuedAt: Moment;
+  /** JSON object of the texts that a site may ask for beside the signed fields; null where nothing is known of them. */
+  further: string | null;
 }
 
 /** State of a postback's delivery. */
@@ -73,7 +75,7 @@ export interface AttemptRecord {
 /** A row as SQLite gives it. */
 export type Row = Record<string, unknown>;
 
-export const stateColumns = `webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at,
+export const stateColumns = `webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, further,
   state, attempts, last_attempt_at, last_status, last_error, delivered_at, next_attempt_at`;
 
 export function deliveryStateOf(row: Row): DeliveryState {
@@ -88,6 +90,7 @@ export function deliveryStateOf(row: Row): DeliveryState {
     reward: row['reward'] as string,
     occurredAt: row['occurred_at'] as Moment,
     enqueuedAt: row['enqueued_at'] as Moment,
+    further: row['further'] as string | null,
     state: row['state'] as DeliveryStatus,
     attempts: row['attempts'] as number,
     lastAttemptAt: momentOrNull(row['last_attempt_at']),

@@ -45,8 +45,8 @@ export class SqliteStore implements DeliveryStore {
     this.#writeOffset = database.prepare(`INSERT INTO outbox_offsets (warehouse_id, up_to) VALUES (?, ?)
       ON CONFLICT (warehouse_id) DO UPDATE SET up_to = max(up_to, excluded.up_to)`);
     this.#insert = database.prepare(`INSERT INTO postbacks
-      (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, sort_key, next_attempt_at, change)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (webhook_id) DO NOTHING`);
+      (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, further, sort_key, next_attempt_at, change)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (webhook_id) DO NOTHING`);
     this.#restore =
       database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = min(?, ${plannedAttempts - 1}), last_attempt_at = ?, last_status = ?,
       last_error = ?, delivered_at = ?, next_attempt_at = ? WHERE webhook_id = ?`);
@@ -200,6 +200,7 @@ export class SqliteStore implements DeliveryStore {
       row.reward,
       row.occurredAt,
       row.enqueuedAt,
+      row.further,
       sortKeyOf(row.occurredAt, row.kind),
       millisecondsOf(nextAttemptAt),
       this.database.nextChange(),

@@ -59,6 +59,7 @@ function* rows(first: number, last: number, sites: number): Generator<OutboxRow>
       reward: '0.5',
       occurredAt: '2026-01-01T00:00:00Z',
       enqueuedAt: '2026-01-01T00:00:00Z',
+      further: null,
     };
   }
 }

@@ -17,7 +17,7 @@ import {
   type Access,
 } from '../../../src/console/access/access.ts';
 import { UserRegistry } from '../../../src/console/access/user-registry.ts';
-import { html } from '../../../src/console/html/html.ts';
+import { html } from '../../../src/kit/html/html.ts';
 
 export interface Answer {
   status: number;

@@ -8,7 +8,7 @@ it('postbacks that were handed to PostgreSQL go to no file, until the operator s
   await using landing = await LogLanding.create();
   const { data, state } = landing;
   await landing.query(`INSERT INTO outbox VALUES (1, 'w1', 'c1', 'credit', 'k1', 's', 'u', 7, 0.5,
-    TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z')`);
+    TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z', NULL)`);
   await writeKnownStore(state.connection, { storeId: 'another', place: 'PostgreSQL at db.example/offerline' }, 7);
   await state.close();
   const sync = ['run', 'sync-deliveries', '--json'];

@@ -178,3 +178,78 @@ describe('the signed text', () => {
     );
   });
 });
+
+describe('what a site asks for beside the signed fields', () => {
+  const further = {
+    conversion_id: 'v 1',
+    offer_id: '7',
+    event_id: 'level"5"',
+    sub1: 'a&b',
+    reason: 'fraud',
+    payout: '0.2500',
+  };
+  const fields = {
+    txn: 'conversion_id',
+    oid: 'offer_id',
+    usd: 'payout',
+    s2: 'sub2',
+    why: 'reason',
+    who: 'user_id',
+    st: 'status',
+  };
+  const request = (method: 'GET' | 'POST', url: string, own: Partial<Postback> = { further }) =>
+    postbackRequest(
+      siteSchema.parse({ site_key: 'one', site_secret: secret, postback: { url, method, fields } }),
+      { ...credit, event: 'chargeback', ...own },
+      sentAt,
+    );
+  const signature = signatureOf(secret, { ...credit, event: 'chargeback' });
+
+  it('stands in the address, and behind the signed fields by its own names', () => {
+    const { url, headers } = request('GET', 'https://a.example/{sub1}?e={event_id}&s={status}&x={sub2}');
+    expect(url).toBe(
+      'https://a.example/a%26b?e=level%225%22&s=charged_back&x=' +
+        `&event=chargeback&site_key=one&user_id=user%201&click_id=click%2F1&reward=0.5&signature=${signature}` +
+        '&txn=v%201&oid=7&usd=0.2500&s2=&why=fraud&who=user%201&st=charged_back',
+    );
+    expect(() => verify(secret, target(url), headers)).not.toThrow();
+  });
+
+  it('is in a body beside the signed fields, null where it is not known, and `webhook-signature` covers it', () => {
+    const { url, body = '', headers } = request('POST', 'https://a.example/{sub1}');
+    expect(url).toBe('https://a.example/a%26b');
+    expect(body).toContain('"usd":0.2500,"s2":null');
+    expect(JSON.parse(body)).toEqual({
+      event: 'chargeback',
+      site_key: 'one',
+      user_id: 'user 1',
+      click_id: 'click/1',
+      reward: 0.5,
+      signature,
+      txn: 'v 1',
+      oid: 7,
+      usd: 0.25,
+      s2: null,
+      why: 'fraud',
+      who: 'user 1',
+      st: 'charged_back',
+    });
+    expect(() => verify(secret, body, headers)).not.toThrow();
+    // One that was written before any of it was kept.
+    expect(JSON.parse(request('POST', 'https://a.example/', {}).body ?? '')).toMatchObject({ txn: null, oid: null });
+  });
+
+  it.each([
+    [{ reward: 'payout' }, /signed field/],
+    [{ 'a b': 'payout' }, /must be a letter/],
+    [{ __proto__x: 'amount' }, /fields/],
+    [Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`n${index}`, 'sub1'])), /more than 20/],
+  ])('%j is refused', (own, mistake) => {
+    const read = siteSchema.safeParse({
+      site_key: 'one',
+      site_secret: secret,
+      postback: { url: 'https://a.example', fields: own },
+    });
+    expect(JSON.stringify(read.error?.issues)).toMatch(mistake);
+  });
+});

@@ -222,6 +222,7 @@ export function describeKeeping(storeForTest: () => Promise<StoreForTest>): void
         userId: 'ü & \u0000 \u0001\u0001\u0002',
         reward: '0.0001',
         kind: 'chargeback',
+        further: JSON.stringify({ sub1: '\u0000 "ü', payout: '0.25' }),
       });
       await store.importOutbox('first', [row]);
       const { number: _number, ...kept } = row;
@@ -237,6 +238,14 @@ export function describeKeeping(storeForTest: () => Promise<StoreForTest>): void
           nextAttemptAt: row.enqueuedAt,
         },
       ]);
+      const pass = await store.beginPass(enqueuedAt);
+      await pass.takeSites(['s'], 1);
+      expect((await claimAll(pass))[0]?.postback.further).toEqual({
+        sub1: '\u0000 "ü',
+        payout: '0.25',
+        conversion_id: 'c1',
+        offer_id: '7',
+      });
     });
 
     it('tells every change once, in pages of any size', async () => {

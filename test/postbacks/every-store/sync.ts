@@ -12,7 +12,7 @@ import { testRun } from '../../test-run.ts';
 
 const enqueue = (landing: LogLanding, number: number) =>
   landing.query(`INSERT INTO outbox VALUES (${number}, 'w${number}', 'c${number}', 'credit', 'k${number}', 's', 'u', 7, 0.5,
-    TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z')`);
+    TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z', NULL)`);
 const states = (landing: LogLanding) =>
   landing.query('SELECT webhook_id, state FROM delivery_states ORDER BY webhook_id');
 

@@ -40,13 +40,13 @@ function clickVerdict(click: ClickRow | undefined, asOf: Moment): string {
 
 function conversionVerdict(conversion: ConversionOfClick, click: ClickRow | undefined, asOf: Moment): string {
   const name = `Conversion ${conversion.conversion_id}`;
-  const { status, credited_at, reversed_at } = conversion;
+  const { status, credited_at, reversed_at, reason } = conversion;
   if (status === 'unattributed')
     return `${name} does not count: it is unattributed, because ${whyUnattributed(conversion, click)}.`;
   if (status === 'rejected')
-    return `${name} does not count: the advertiser rejected it on ${sentenceTime(reversed_at)}.`;
+    return `${name} does not count: the advertiser rejected it on ${sentenceTime(reversed_at)}${because(reason)}.`;
   if (status === 'charged_back')
-    return `${name} does not count any more: it was charged back on ${sentenceTime(reversed_at)}${credited_at === null ? ', and never credited' : `, after a credit on ${sentenceTime(credited_at)}`}.`;
+    return `${name} does not count any more: it was charged back on ${sentenceTime(reversed_at)}${credited_at === null ? ', and never credited' : `, after a credit on ${sentenceTime(credited_at)}`}${because(reason)}.`;
   const worth = conversion.payout === null ? '' : `, with ${numberText(conversion.payout, 2)} USD`;
   if (credited_at !== null && compareMoments(credited_at, windowStart(asOf)) < 0)
     return `${name} counts on the day of its credit, ${dayOf(credited_at)}${worth}. That is before the window of the offer’s figures, which begins on ${dayOf(windowStart(asOf))}.`;
@@ -99,6 +99,10 @@ export function eventsOf(
 
 function windowStart(asOf: Moment): Moment {
   return startOfDay(addDays(dayOf(asOf), -1));
+}
+
+function because(reason: string | null): string {
+  return reason === null ? '' : `, with the reason "${reason}"`;
 }
 
 function sentenceTime(at: Moment | null): string {

@@ -1,5 +1,5 @@
 import { clickQueries } from '../../data/click-queries.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { linkTo, missing, moment } from '../../html/values.ts';
@@ -32,6 +32,7 @@ const conversionColumns: readonly Column<ConversionOfClick>[] = [
   { name: 'occurred_at', title: 'Occurred', kind: 'moment' },
   { name: 'credited_at', title: 'Credited', kind: 'moment', whyNone: 'never' },
   { name: 'reversed_at', title: 'Reversed', kind: 'moment', whyNone: 'never' },
+  { name: 'reason', title: 'Reason', whyNone: 'none given' },
 ];
 
 const postbackColumns: readonly Column<PostbackOfClick>[] = [

@@ -2,7 +2,7 @@ import { addDays, dayOf, shiftMoment, startOfDay } from '../../../kit/time/momen
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { recentClicks } from '../../data/click-queries.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
 

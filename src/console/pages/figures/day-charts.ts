@@ -1,6 +1,6 @@
 import { dayOf } from '../../../kit/time/moment.ts';
 import { lineChart } from '../../charts/line-chart.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { numberText } from '../../html/values.ts';
 
 /** Charts of clicks and gross earnings, of days with the newest first; none for a single day. */

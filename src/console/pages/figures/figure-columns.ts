@@ -1,5 +1,5 @@
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import type { Column } from '../../html/table.ts';
 import { missing } from '../../html/values.ts';
 

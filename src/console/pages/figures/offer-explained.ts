@@ -1,5 +1,5 @@
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { offerIdOf } from './offer.ts';

@@ -1,6 +1,6 @@
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, moneyValue } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';

@@ -3,7 +3,7 @@ import { sparkline } from '../../charts/sparkline.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { linkTo } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';

@@ -2,7 +2,7 @@ import { sparkline } from '../../charts/sparkline.ts';
 import { lineChart, type TimedValue } from '../../charts/line-chart.ts';
 import type { ConsoleRow, ConsoleSnapshot, StatementResult } from '../../data/console-snapshot.ts';
 import { countValue, figureCards, type FigureCard } from '../../html/figure-card.ts';
-import { html, nothing, type Html } from '../../html/html.ts';
+import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { linkTo, moneyValue, numberText } from '../../html/values.ts';
 import type { BarePage, Page } from '../../page/page.ts';

@@ -2,7 +2,7 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSites } from '../../../kit/sites/sites.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, missing, moment, numberText, percentValue } from '../../html/values.ts';

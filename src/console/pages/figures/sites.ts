@@ -2,7 +2,7 @@ import { addDays, dayOf } from '../../../kit/time/moment.ts';
 import { smallMultiples } from '../../charts/small-multiples.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing, numberText, numberValue } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';

@@ -2,7 +2,7 @@ import type { AdvisedAction } from '../../../pipeline/status/actions.ts';
 import { describeRole } from '../../../pipeline/status/describe-machine.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { codeText } from '../../html/code-text.ts';
-import { html, nothing, type Html } from '../../html/html.ts';
+import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { moment } from '../../html/values.ts';
 import type { HealthSummary } from '../../live/health.ts';
 import { cureOf, type Cure } from './cures.ts';

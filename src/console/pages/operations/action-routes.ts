@@ -4,7 +4,7 @@ import type { ActionJobs } from '../../actions/jobs.ts';
 import type { Preview } from '../../actions/preview.ts';
 import { ActionError, StalePreviewError } from '../../actions/action-errors.ts';
 import { ConsoleError } from '../../page/page.ts';
-import type { Html } from '../../html/html.ts';
+import type { Html } from '../../../kit/html/html.ts';
 import { previewBody, type FormFields } from './preview.ts';
 
 /** Renders a document for the user of a request. */

@@ -2,7 +2,7 @@ import { calendar } from '../../charts/calendar.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { textOrMissing } from '../../html/values.ts';
 import type { Page } from '../../page/page.ts';

@@ -4,7 +4,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { codeText } from '../../html/code-text.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';

@@ -3,7 +3,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { codeText } from '../../html/code-text.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';

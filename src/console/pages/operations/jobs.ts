@@ -1,7 +1,7 @@
 import type { Job } from '../../actions/job.ts';
 import type { JobLine } from '../../actions/log-lines.ts';
 import { statusBadge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, snapshotLink } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';

@@ -3,7 +3,7 @@ import { visibleText } from '../../../kit/text/visible-text.ts';
 import { describeRole } from '../../../pipeline/status/describe-machine.ts';
 import type { Status } from '../../../pipeline/status/status.ts';
 import { Address } from '../../html/address.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable } from '../../html/table.ts';
 import { facts, missing, moment, numberValue } from '../../html/values.ts';
 import type { BarePage } from '../../page/page.ts';

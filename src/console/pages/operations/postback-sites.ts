@@ -3,7 +3,7 @@ import { durationText } from '../../../kit/time/age.ts';
 import type { DeliveryStatus } from '../../../kit/vocabulary/values.ts';
 import type { SilentSite } from '../../../postbacks/silent-sites.ts';
 import { badge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import type { Column } from '../../html/table.ts';
 import { numberValue } from '../../html/values.ts';
 import type { DeliveryOverview } from '../../live/deliveries.ts';

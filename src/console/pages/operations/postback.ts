@@ -3,7 +3,7 @@ import type { AttemptRecord } from '../../../postbacks/store/delivery-rows.ts';
 import { timePoints, type TimePoint } from '../../charts/time-points.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column, type TablePart } from '../../html/table.ts';
 import { facts, linkTo, moment, momentText, numberValue, textOrMissing } from '../../html/values.ts';
 import type { DeliveryDetail } from '../../live/deliveries.ts';

@@ -6,7 +6,7 @@ import { actionForm } from '../../html/action-form.ts';
 import type { Address } from '../../html/address.ts';
 import { countValue, figureCards } from '../../html/figure-card.ts';
 import { filterForm, presets, type Preset } from '../../html/filter-form.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { numberText, textOrMissing } from '../../html/values.ts';
 import type { DeliveryOverview } from '../../live/deliveries.ts';

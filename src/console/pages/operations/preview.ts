@@ -1,6 +1,6 @@
 import type { Preview } from '../../actions/preview.ts';
 import { hiddenFields } from '../../html/action-form.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { countsOf } from './jobs.ts';
 
 /** The fields of a form; a name may come more than once. */

@@ -4,7 +4,7 @@ import { readRecentRuns } from '../../../pipeline/runs/recent-runs.ts';
 import { timeBars } from '../../charts/time-bars.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { statusBadge } from '../../html/badges.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, missing, moment, secondsBetween, snapshotLink } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';

@@ -3,7 +3,7 @@ import { readPipelineReports, type PipelineReport } from '../../../pipeline/stat
 import { durationBars } from '../../charts/duration-bars.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing, numberValue, secondsBetween, snapshotLink, textOrMissing } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing, moment, textOrMissing } from '../../html/values.ts';
 import { readPulls, type SourcePulls } from '../../live/pulls.ts';

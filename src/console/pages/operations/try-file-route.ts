@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sendHtml } from '../../access/sign-in.ts';
-import type { Html } from '../../html/html.ts';
+import type { Html } from '../../../kit/html/html.ts';
 import { formLimits, type FileInspections } from '../../inspections/inspections.ts';
 import { inspectedBody, tryFilePage } from './try-file.ts';
 

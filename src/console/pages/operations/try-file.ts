@@ -4,7 +4,7 @@ import type { QueryRow } from '../../../kit/duckdb/dialect/rows.ts';
 import type { Inspection, SeenPlace } from '../../../pipeline/inspect/inspection.ts';
 import { missingCure } from '../../../pipeline/inspect/reject-cure.ts';
 import { Address } from '../../html/address.ts';
-import { html, nothing, type Html } from '../../html/html.ts';
+import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, numberText, numberValue } from '../../html/values.ts';
 import { delimiters, maxUnpackedMegabytes, noChoices } from '../../inspections/inspections.ts';

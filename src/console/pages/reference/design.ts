@@ -5,7 +5,7 @@ import { sparkline } from '../../charts/sparkline.ts';
 import { badge } from '../../html/badges.ts';
 import { countValue, figureCards } from '../../html/figure-card.ts';
 import { filterForm, presets } from '../../html/filter-form.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, missing, moment, moneyValue } from '../../html/values.ts';
 import type { Page } from '../../page/page.ts';

@@ -9,7 +9,7 @@ import {
 import { rejectCure } from '../../../pipeline/inspect/reject-cure.ts';
 import { Address } from '../../html/address.ts';
 import { codeText } from '../../html/code-text.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing } from '../../html/values.ts';
 import type { BarePage } from '../../page/page.ts';

@@ -2,7 +2,7 @@ import { snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { counted } from '../../../kit/text/counted.ts';
 import { clickQueries, recentClicks } from '../../data/click-queries.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { startOfYesterday } from '../figures/clicks.ts';
 import type { Page, PageRequest } from '../../page/page.ts';

@@ -3,7 +3,7 @@ import { UsageError } from '../../../kit/errors/errors.ts';
 import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
 import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { SerialQueue } from '../../data/serial-queue.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, rowsPerPage, type Column, type TablePart } from '../../html/table.ts';
 import { facts, missing, moment, numberValue } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { keptSnapshots, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { snapshotsWithReaders } from '../../../pipeline/snapshot/open-readers.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
 

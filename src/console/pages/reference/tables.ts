@@ -1,5 +1,5 @@
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { html } from '../../html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, numberText } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';

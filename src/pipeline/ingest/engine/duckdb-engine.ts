@@ -82,6 +82,6 @@ async function findClicks(connection: DuckDBConnection, clickIds: string, files:
     'clicks',
     holding.map(({ filename }) => filename),
   );
-  return `SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device
+  return `SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, sub1, sub2
      FROM ${clicks} WHERE ${isSought} AND click_id IN (SELECT click_id FROM ${clickIds})`;
 }

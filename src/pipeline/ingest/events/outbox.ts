@@ -41,7 +41,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
     `INSERT INTO outbox
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY occurred_at, conversion_id, kind),
        'pb_' || left(sha256(kind || ':' || conversion_id), 32),
-       conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, TIMESTAMPTZ '${asOf}'
+       conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, TIMESTAMPTZ '${asOf}', further
      FROM ${decided} WHERE has_address`,
   );
   await connection.run(

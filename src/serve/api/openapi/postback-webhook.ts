@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** The signed fields of a postback. */
-export const postbackBody = z.strictObject({
+/** The signed fields of a postback; a site may have asked for further ones. */
+export const postbackBody = z.looseObject({
   event: z.enum(['credit', 'reject', 'chargeback']),
   site_key: z.string(),
   user_id: z.string(),

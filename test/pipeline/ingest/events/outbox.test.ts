@@ -65,6 +65,11 @@ class Steps implements AsyncDisposable {
     );
   }
 
+  async further(): Promise<string[]> {
+    const rows = await this.#landing.query<{ further: string }>('SELECT further FROM outbox ORDER BY number');
+    return rows.map(({ further }) => further);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#landing[Symbol.asyncDispose]();
   }
@@ -178,4 +183,20 @@ test('rewards are exact and rounded once, half away from zero', async () => {
   expect(new Map(written.map(({ conversion_id, reward }) => [conversion_id, reward]))).toEqual(
     new Map(expected as [string, string][]),
   );
+});
+
+test('what a site may ask for beside the signed fields is frozen with the reward, of a reversal that of its credit', async () => {
+  await using steps = await Steps.begin();
+  await steps.next({
+    clicks: [{ ...click, sub1: 'a "b"', sub2: 'ü' }],
+    conversions: [{ ...credit, payout: '1.00005' }],
+  });
+  await steps.next({
+    sites: [{ ...site, commission: 0.5 }],
+    conversions: [later('chargeback', '12:00:00', { reason: 'fraud', payout: '9' })],
+  });
+  expect((await steps.further()).map((text) => JSON.parse(text))).toEqual([
+    { sub1: 'a "b"', sub2: 'ü', payout: '0.8' },
+    { sub1: 'a "b"', sub2: 'ü', payout: '0.8', reason: 'fraud' },
+  ]);
 });
