@@ -17,7 +17,7 @@ export function parseSelector(text: string): OfferSelector {
   }
   return known === 'offer' && /^\d{1,10}$/.test(value)
     ? { offer: Number(value) }
-    : ({ [known]: value } as OfferSelector);
+    : { [known]: value };
 }
 
 /** Writes an entry as `parseSelector` reads it. */
