@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { siteTermsSchema } from '../../kit/sites/site-terms.ts';
 import { decimalSchema, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
-import { trends, versionStatuses } from '../../kit/vocabulary/values.ts';
+import { feedStatuses, trends } from '../../kit/vocabulary/values.ts';
 
 /** Returns the text that is served where one language is asked for: English, else the first. */
 export function servedText(texts: LocalizedText): string {
@@ -20,7 +20,7 @@ export const feedOfferSchema = z.strictObject({
   id: z.int().min(1),
   /** For sites' rules; not shown to publishers. */
   source: z.string(),
-  status: z.enum(versionStatuses),
+  status: z.enum(feedStatuses),
   ...publishedSchemas,
   /** Milestones; empty only for a single-reward offer. */
   events: z.array(offerEvent),

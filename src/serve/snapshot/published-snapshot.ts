@@ -11,6 +11,7 @@ import type { Site } from '../../kit/sites/sites.ts';
 import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import type { Links } from '../offers/links.ts';
+import type { FeedStatus } from '../../kit/vocabulary/values.ts';
 import { microsecondsNumber } from '../../kit/time/iso-moment.ts';
 import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import { OfferIndex } from '../offers/offer-index.ts';
@@ -28,7 +29,7 @@ import { SnapshotConnections } from '../../pipeline/clicks/snapshot-connections.
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
   id: number;
-  reason: 'paused' | 'vanished';
+  reason: Exclude<FeedStatus, 'active'>;
   removedAt: string;
   /** The later of its removal and its last change. */
   changedAt: Microseconds;
