@@ -156,6 +156,8 @@ describe('a run as of a time that is yet to come', () => {
       const except = [
         'updated_at',
         'commission_changed_at',
+        'site_terms.valid_from',
+        'site_terms.valid_to',
         'published_sha256',
         'content_sha256',
         'reward',
