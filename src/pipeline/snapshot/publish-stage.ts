@@ -38,6 +38,7 @@ import {
 } from './manifest.ts';
 import { retireSnapshots, snapshotsToKeep } from './retention.ts';
 import { publishRoutes } from './publish-routes.ts';
+import { warnOfUnmatchedRules } from './warn-of-unmatched-rules.ts';
 import { assertSharedFilesWhole, isCurrentIntact } from './verify-current.ts';
 import { haveRoutesOf } from '../routes/publish-routes.ts';
 
@@ -94,6 +95,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const { manifest, audits } = await build(run, state, sites, fingerprint, published);
     const kept = await snapshotsToKeep(run, manifest.snapshot_id);
     await activate(run, state, manifest.snapshot_id, kept);
+    await warnOfUnmatchedRules(run, state, sites.sites);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
       snapshotId: manifest.snapshot_id,
