@@ -19,6 +19,7 @@ sent AS (
     coalesce(sum(ranged.clicks), 0)::BIGINT AS clicks,
     coalesce(sum(ranged.conversions), 0)::BIGINT AS conversions,
     coalesce(sum(ranged.gross_earnings), 0) AS gross_earnings,
+    coalesce(sum(ranged.earnings_after_commission), 0) AS earnings_after_commission,
     max(ranged.day) FILTER (ranged.clicks > 0) AS last_day,
     list(coalesce(ranged.clicks, 0) ORDER BY days.day) AS clicks_by_day,
     list(coalesce(ranged.gross_earnings, 0)::DOUBLE ORDER BY days.day) AS earnings_by_day
@@ -36,7 +37,7 @@ SELECT
   sent.clicks,
   sent.conversions,
   sent.gross_earnings,
-  after_commission(sent.gross_earnings, sites.commission) AS earnings_after_commission,
+  CASE WHEN sites.site_key IS NOT NULL THEN sent.earnings_after_commission END AS earnings_after_commission,
   sent.last_day,
   coalesce(delivery.waiting, 0) AS waiting,
   coalesce(delivery.dead, 0) AS dead,

@@ -17,6 +17,8 @@
 --   created_at: The source's, else as-of of the run that first saw the offer, UTC
 --   updated_at: As-of of the run that last changed what is published of it, UTC
 --   removed_at?: As-of of the run that found it gone from its source's catalog, UTC; NULL while it is there
+--   capped_at?: With hide_capped_offers: as-of of the run that last found a daily cap reached, and hid it from the feeds, UTC; NULL where none did
+--   uncapped_at?: As-of of the run that showed it again after that, UTC; NULL while it is hidden, or never was
 SELECT
   latest.offer_id,
   offers.source,
@@ -50,8 +52,11 @@ SELECT
   latest.version,
   latest.created_at,
   latest.updated_at,
-  CASE WHEN latest.status = 'vanished' THEN latest.valid_from END AS removed_at
+  CASE WHEN latest.status = 'vanished' THEN latest.valid_from END AS removed_at,
+  capped_offers.capped_at,
+  capped_offers.uncapped_at
 FROM offer_versions AS latest
 JOIN offers ON offers.offer_id = latest.offer_id
+LEFT JOIN capped_offers ON capped_offers.offer_id = latest.offer_id
 QUALIFY row_number() OVER (PARTITION BY latest.offer_id ORDER BY latest.version DESC) = 1
 ORDER BY latest.offer_id

@@ -34,7 +34,7 @@ const anyCommissions: fc.Arbitrary<OfOffers[]> = fc
   .record(
     Object.fromEntries([
       ...sources.map((source) => [`source ${source}`, share]),
-      ...offers.slice(0, 12).map(({ id }) => [`offer ${id}`, share]),
+      ...offers.slice(0, 12).map(({ id }) => [`offer ${Number(id)}`, share]),
     ]),
     { requiredKeys: [] },
   )
@@ -121,7 +121,7 @@ async function checked(
      FROM conversions JOIN offers USING (offer_id) WHERE site_key = '${siteKey}' AND conversions.payout IS NOT NULL`,
   );
   const shareOf = ({ offer_id, source }: { offer_id: number; source: string }) => {
-    const { commission = 0, commissions = [] } = site;
+    const { commission, commissions = [] } = site;
     const named =
       commissions.find(({ offer }) => offer === offer_id) ?? commissions.find((each) => each.source === source);
     return BigInt(Math.round((1 - (named?.commission ?? commission)) * 1_000_000));
@@ -131,12 +131,12 @@ async function checked(
     (sum(rows.map((row) => unitsOf(row.payout) * shareOf(row))) + 50_000_000n) / 100_000_000n;
   const payouts = new Map(conversions.map(({ conversion_id, payout }) => [conversion_id, unitsOf(payout)]));
   for (const row of gross) expect([row.id, payouts.get(row.id)]).toEqual([row.id, afterCommission([row])]);
-  const credited = Map.groupBy(
+  const paid = Map.groupBy(
     gross.filter(({ status }) => status === 'credited'),
     ({ day }) => day,
   );
   for (const { day, earnings } of traffic)
-    expect([day, unitsOf(earnings)]).toEqual([day, afterCommission(credited.get(day) ?? [])]);
+    expect([day, unitsOf(earnings)]).toEqual([day, afterCommission(paid.get(day) ?? [])]);
 
   const byDay = Map.groupBy(conversions, ({ occurred_at }) => dayOf(occurred_at));
   const outcomes = (day: string) => {

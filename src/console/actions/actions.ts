@@ -3,7 +3,9 @@ import { statusBadge } from '../html/badges.ts';
 import { html } from '../../kit/html/html.ts';
 import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../html/values.ts';
 import { defineAction, type Action } from './action.ts';
+import { checked, flag, name, option } from './form-parameters.ts';
 import { planTable } from './plan-table.ts';
+import { siteActions } from './site-actions.ts';
 
 /** A number from a form or a program. */
 const wholeNumber = z
@@ -15,20 +17,15 @@ const wholeNumber = z
     z.int(),
   ])
   .pipe(z.int().min(1));
-const name = z.string().min(1).max(256);
 /** Names from one text with blanks between them, or from several fields of one name. */
 const names = z
   .union([z.array(name), z.string()])
   .transform((given) => (typeof given === 'string' ? given.split(/[\s,]+/) : given).filter((each) => each !== ''));
 const day = z.iso.date();
 const dateTime = z.iso.datetime({ offset: true });
-const checked = z.union([z.literal('yes'), z.literal('on'), z.literal(true)]).transform(() => true);
 
 /** The system limits the arguments of a process; a filter has no such limit. */
 const maxIds = 500;
-
-const option = (key: string, value: string | undefined) => (value === undefined ? [] : [`--${key}=${value}`]);
-const flag = (key: string, value: boolean | undefined) => (value === true ? [`--${key}`] : []);
 
 const acceptExport = defineAction({
   name: 'accept-export',
@@ -277,5 +274,8 @@ const backfill = defineAction({
 
 /** All actions of the console, by name. */
 export const actions: ReadonlyMap<string, Action> = new Map(
-  [acceptExport, retryPostbacks, testPostback, refresh, pull, backfill].map((action) => [action.name, action]),
+  [acceptExport, retryPostbacks, testPostback, refresh, pull, backfill, ...siteActions].map((action) => [
+    action.name,
+    action,
+  ]),
 );

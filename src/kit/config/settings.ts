@@ -92,6 +92,12 @@ export const settingsSchema = z.strictObject({
     .describe(
       'Offers’ pictures are [mirrored](../src/pictures/README.md) and served from here; otherwise clients are sent to the advertisers',
     ),
+  hide_capped_offers: z
+    .boolean()
+    .default(false)
+    .describe(
+      'An offer that has reached `daily_cap` or `daily_click_cap` leaves the feeds, and returns with the first run of the next UTC day',
+    ),
   default_variant: z
     .enum(['B', 'C'])
     .default('C')

@@ -15,9 +15,7 @@ export function parseSelector(text: string): OfferSelector {
       `${JSON.stringify(text)} names no offers: write ${kinds.map((each) => `${each}:…`).join(', ')}${hint}`,
     );
   }
-  return known === 'offer' && /^\d{1,10}$/.test(value)
-    ? { offer: Number(value) }
-    : ({ [known]: value } as OfferSelector);
+  return known === 'offer' && /^\d{1,10}$/.test(value) ? { offer: Number(value) } : { [known]: value };
 }
 
 /** Writes an entry as `parseSelector` reads it. */

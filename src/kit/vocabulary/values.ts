@@ -19,6 +19,9 @@ export const offerStatuses = ['active', 'paused'] as const;
 export type OfferStatus = (typeof offerStatuses)[number];
 /** Statuses of a version: `vanished` where its source's export lacks the offer. */
 export const versionStatuses = [...offerStatuses, 'vanished'] as const;
+/** Statuses of an offer in the feeds: `capped` where a daily cap hides an active one. */
+export const feedStatuses = [...versionStatuses, 'capped'] as const;
+export type FeedStatus = (typeof feedStatuses)[number];
 export type VersionStatus = (typeof versionStatuses)[number];
 
 /** Trends of conversions: the last 24 hours against the 24 before. */

@@ -88,6 +88,7 @@ export class SnapshotConnections {
         // The Parquet files of a snapshot never change: what is known of them stays true.
         await connection.run('SET parquet_metadata_cache = true');
         await completeConversions(connection);
+        await completeCommissions(connection);
       }
       return { database, files, idle, waiting: [] };
     } catch (error) {
@@ -112,4 +113,13 @@ async function completeConversions(connection: DuckDBConnection): Promise<void> 
     `CREATE TEMP VIEW conversions AS
      SELECT *, NULL::VARCHAR AS reason, (SELECT max(as_of) FROM runs) AS changed_at FROM ${identifier(older.catalog)}.main.conversions`,
   );
+}
+
+/** Adds the table that snapshots of version 0.2.0 lack: no site had commissions for some offers. */
+export async function completeCommissions(connection: DuckDBConnection): Promise<void> {
+  const tables = await queryRows(connection, `FROM duckdb_tables() WHERE table_name = 'site_commissions'`);
+  if (tables.length === 0)
+    await connection.run(
+      'CREATE TEMP TABLE site_commissions (site_key VARCHAR, offer_id INTEGER, source VARCHAR, commission DECIMAL(7, 6))',
+    );
 }

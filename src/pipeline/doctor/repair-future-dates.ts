@@ -94,6 +94,10 @@ async function repairTerms({ connection, db }: StateDatabase, present: Moment): 
      FROM (SELECT *, valid_from > ${clock} AS is_ahead, row_number() OVER (PARTITION BY site_key ORDER BY valid_from) AS number FROM site_terms)
      QUALIFY is_ahead`,
   );
+  await connection.run(
+    `UPDATE capped_offers SET capped_at = least(capped_at, ${clock}), uncapped_at = CASE WHEN uncapped_at IS NOT NULL THEN least(uncapped_at, ${clock}) END
+     WHERE greatest(capped_at, uncapped_at) > ${clock}`,
+  );
   await db.deleteFrom('site_terms').where('valid_from', '>', present).execute();
   if (terms.length > 0) await db.insertInto('site_terms').values(terms).execute();
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { siteTermsSchema } from '../../kit/sites/site-terms.ts';
 import { decimalSchema, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
-import { trends, versionStatuses } from '../../kit/vocabulary/values.ts';
+import { feedStatuses, trends } from '../../kit/vocabulary/values.ts';
 
 /** Returns the text that is served where one language is asked for: English, else the first. */
 export function servedText(texts: LocalizedText): string {
@@ -20,7 +20,7 @@ export const feedOfferSchema = z.strictObject({
   id: z.int().min(1),
   /** For sites' rules; not shown to publishers. */
   source: z.string(),
-  status: z.enum(versionStatuses),
+  status: z.enum(feedStatuses),
   ...publishedSchemas,
   /** Milestones; empty only for a single-reward offer. */
   events: z.array(offerEvent),
@@ -59,6 +59,21 @@ export const feedSitesSchema = z.strictObject({
   ),
 });
 export type FeedSites = z.output<typeof feedSitesSchema>;
+
+/** Reads `feed-sites.json`. Snapshots of 0.2.0 have a commission, and when it last changed, in place of `terms`. */
+export function readFeedSites(text: string): FeedSites {
+  const document = JSON.parse(text) as { sites: object[] };
+  return feedSitesSchema.parse({ ...document, sites: document.sites.map(withTerms) });
+}
+
+function withTerms(site: object): object {
+  if (!('commission' in site)) return site;
+  const { site_key, commission, commission_changed_at: changedAt } = site as Record<string, string | null>;
+  const first = { valid_from: '1970-01-01T00:00:00Z', commission, commissions: [], offers: {} };
+  // Which one it had before is not written.
+  const before = { ...first, commission: Number(commission) === 0 ? '1' : '0' };
+  return { site_key, terms: changedAt === null ? [first] : [before, { ...first, valid_from: changedAt }] };
+}
 
 export const feedOffersFile = 'feed-offers.ndjson';
 export const feedSitesFile = 'feed-sites.json';

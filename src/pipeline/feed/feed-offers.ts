@@ -37,6 +37,9 @@ export class FeedOffers {
 
   /** Returns an offer by its place in the file. */
   at(place: number): FeedOffer {
-    return JSON.parse(this.#bytes.toString('utf8', this.#starts[place], this.#starts[place + 1])) as FeedOffer;
+    const offer = JSON.parse(this.#bytes.toString('utf8', this.#starts[place], this.#starts[place + 1])) as FeedOffer;
+    // Snapshots of 0.2.0 lack it.
+    offer.source ??= '';
+    return offer;
   }
 }

@@ -33,6 +33,7 @@ export async function adoptPublished(
      FROM (SELECT offer_id, version, unnest(json_extract(events, '$[*]')) AS event FROM ${versions})`,
   );
   await adoptTerms(connection);
+  await adoptCappedOffers(connection);
   await adoptPostbacks(connection);
   const runs = await adoptRuns(connection);
   return { offers: offers.rowsChanged, versions: await countRows(connection, versions), runs };
@@ -63,12 +64,8 @@ export async function withPublished<T>(
  */
 async function adoptTerms(connection: DuckDBConnection): Promise<void> {
   const unknown = 'site_key NOT IN (SELECT site_key FROM site_terms)';
-  const [table] = await queryRows(
-    connection,
-    `FROM duckdb_tables() WHERE database_name = 'published' AND table_name = 'site_terms'`,
-  );
   await connection.run(
-    table === undefined
+    !(await hasColumn(connection, 'site_terms', 'valid_from'))
       ? `INSERT INTO site_terms (site_key, valid_from, commission)
          SELECT site_key, valid_from, commission FROM (
            SELECT site_key, coalesce(commission_changed_at, TIMESTAMPTZ '1970-01-02 00:00:00+00') AS valid_from, commission FROM published.sites WHERE ${unknown}
@@ -77,6 +74,25 @@ async function adoptTerms(connection: DuckDBConnection): Promise<void> {
            WHERE commission_changed_at IS NOT NULL AND ${unknown})`
       : `INSERT INTO site_terms BY NAME SELECT * EXCLUDE (valid_to) FROM published.site_terms WHERE ${unknown}`,
   );
+}
+
+/** Copies which offers feeds hide, and hid; a snapshot of 0.2.0 has none. */
+async function adoptCappedOffers(connection: DuckDBConnection): Promise<void> {
+  if (!(await hasColumn(connection, 'offers', 'capped_at'))) return;
+  await connection.run(
+    `INSERT INTO capped_offers
+     SELECT offer_id, capped_at, uncapped_at FROM published.offers
+     WHERE capped_at IS NOT NULL AND offer_id NOT IN (SELECT offer_id FROM capped_offers)`,
+  );
+}
+
+/** Returns whether a published table is there with a column. */
+async function hasColumn(connection: DuckDBConnection, table: string, column: string): Promise<boolean> {
+  const columns = await queryRows(
+    connection,
+    `FROM duckdb_columns() WHERE database_name = 'published' AND table_name = '${table}' AND column_name = '${column}'`,
+  );
+  return columns.length > 0;
 }
 
 /**

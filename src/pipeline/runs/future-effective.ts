@@ -30,5 +30,5 @@ export async function readFutureEffective(
 }
 
 export function describeFutureEffective({ versions, terms, last }: FutureEffective): string {
-  return `${versions} versions of offers and ${terms} terms of sites begin ahead of this machine's clock, the last at ${last}: credits until then would go by older prices than the feeds show`;
+  return `${versions} versions of offers and ${terms} changes of sites' terms begin ahead of this machine's clock, the last at ${last}: credits until then would go by older prices than the feeds show`;
 }

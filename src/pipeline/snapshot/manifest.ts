@@ -4,8 +4,10 @@ import { describeIssue } from '../../kit/config/describe-issue.ts';
 import { describePlaces } from '../../kit/config/json-document.ts';
 import { NewerDataError } from '../../kit/errors/newer-data.ts';
 
-/** Version of the layout of snapshots that this code writes and serves. A service ignores others. */
+/** Version of the layout of snapshots that this code writes. */
 export const schemaVersion = 3;
+/** Versions that it serves, too: their feeds lack offers' sources and sites' terms over time. */
+const olderServed = 2;
 export const manifestFile = 'manifest.json';
 export const analyticsFile = 'analytics.duckdb';
 /** The folder with the key runs of its clicks. */
@@ -21,7 +23,7 @@ export const manifestSchema = z.object({
   snapshot_id: z.string(),
   as_of: z.string(),
   created_at: z.string(),
-  schema_version: z.literal(schemaVersion),
+  schema_version: z.literal([olderServed, schemaVersion]),
   run_id: z.int(),
   /** Digest of everything that the content depends on: an equal fingerprint means nothing new to publish. */
   fingerprint: z.string(),

@@ -19,6 +19,7 @@ import { readRevision } from '../warehouse/metadata.ts';
 import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { writeAnalytics } from './content/analytics.ts';
 import { auditSnapshot } from './content/audits.ts';
+import { recordCappedOffers } from './content/capped-offers.ts';
 import { recordSiteTerms } from './content/site-terms-history.ts';
 import { currentManifest, switchCurrent } from './snapshot-store.ts';
 import { analyticsTables } from './content/published-tables.ts';
@@ -37,6 +38,7 @@ import {
 } from './manifest.ts';
 import { retireSnapshots, snapshotsToKeep } from './retention.ts';
 import { publishRoutes } from './publish-routes.ts';
+import { warnOfUnmatchedRules } from './warn-of-unmatched-rules.ts';
 import { assertSharedFilesWhole, isCurrentIntact } from './verify-current.ts';
 import { haveRoutesOf } from '../routes/publish-routes.ts';
 
@@ -75,6 +77,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
     await recordSiteTerms(state, sites.sites, run.asOf);
+    await recordCappedOffers(run, state);
     // A state that was brought from another machine has none until now.
     await state.transaction(() => ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId), 'keys');
     const fingerprint = await fingerprintOf(run, state, sites);
@@ -92,6 +95,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const { manifest, audits } = await build(run, state, sites, fingerprint, published);
     const kept = await snapshotsToKeep(run, manifest.snapshot_id);
     await activate(run, state, manifest.snapshot_id, kept);
+    await warnOfUnmatchedRules(run, state, sites.sites);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
       snapshotId: manifest.snapshot_id,
@@ -186,7 +190,8 @@ export function assertNotOlder(
 
 /** Returns a digest of everything that a snapshot's content depends on. */
 async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Promise<string> {
-  const decisive = [schemaVersion, run.asOf, await readRevision(state.connection), sites.digest];
+  const { hide_capped_offers } = run.settings;
+  const decisive = [schemaVersion, run.asOf, await readRevision(state.connection), sites.digest, hide_capped_offers];
   return createHash('sha256').update(JSON.stringify(decisive)).digest('hex');
 }
 

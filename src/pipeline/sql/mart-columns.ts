@@ -88,6 +88,8 @@ export const martColumns = {
     created_at: 'TIMESTAMP WITH TIME ZONE',
     updated_at: 'TIMESTAMP WITH TIME ZONE',
     removed_at: 'TIMESTAMP WITH TIME ZONE',
+    capped_at: 'TIMESTAMP WITH TIME ZONE',
+    uncapped_at: 'TIMESTAMP WITH TIME ZONE',
     epc: 'DECIMAL(24,6)',
     cvr: 'DECIMAL(24,6)',
     trend: 'VARCHAR',
@@ -243,6 +245,8 @@ export const martColumns = {
     created_at: 'TIMESTAMP WITH TIME ZONE',
     updated_at: 'TIMESTAMP WITH TIME ZONE',
     removed_at: 'TIMESTAMP WITH TIME ZONE',
+    capped_at: 'TIMESTAMP WITH TIME ZONE',
+    uncapped_at: 'TIMESTAMP WITH TIME ZONE',
   },
   postback_attempts: {
     webhook_id: 'VARCHAR',

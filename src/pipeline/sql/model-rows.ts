@@ -93,6 +93,8 @@ export interface ModelRows {
       created_at: string;
       updated_at: string;
       removed_at: string | null;
+      capped_at: string | null;
+      uncapped_at: string | null;
       epc: string | null;
       cvr: string | null;
       trend: string | null;
@@ -248,6 +250,8 @@ export interface ModelRows {
       created_at: string;
       updated_at: string;
       removed_at: string | null;
+      capped_at: string | null;
+      uncapped_at: string | null;
     };
     postback_attempts: {
       webhook_id: string;
@@ -628,6 +632,8 @@ export interface ModelRows {
       created_at: string;
       updated_at: string;
       removed_at: string | null;
+      capped_at: string | null;
+      uncapped_at: string | null;
       clicks: number | null;
       conversions: number | null;
       converted_clicks: number | null;

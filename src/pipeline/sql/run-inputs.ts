@@ -68,6 +68,10 @@ export const runInputs = {
       payout: 'DECIMAL(15, 6)',
     },
   },
+  offers_today: {
+    origin: { name: 'offer_daily', layer: 'mart' },
+    columns: { offer_id: 'INTEGER', clicks: 'BIGINT', converted_clicks: 'BIGINT' },
+  },
   run_postback_sites: {
     origin: sitesFile,
     columns: {

@@ -6,6 +6,7 @@ import type { ColumnType, Generated } from 'kysely';
  * A column of nanoseconds (`_ns`) is written as bigint and read by casting it to VARCHAR.
  */
 export interface Tables {
+  capped_offers: CappedOffersTable;
   click_hourly: ClickHourlyTable;
   conversion_clicks: ConversionClicksTable;
   conversion_events: ConversionEventsTable;
@@ -38,6 +39,12 @@ export interface Tables {
   staged_reports: StagedReportsTable;
   waiting_clicks: WaitingClicksTable;
   warehouse_facts: WarehouseFactsTable;
+}
+
+export interface CappedOffersTable {
+  offer_id: number;
+  capped_at: ColumnType<string, string | Date>;
+  uncapped_at: ColumnType<string | null, string | Date | null>;
 }
 
 export interface ClickHourlyTable {

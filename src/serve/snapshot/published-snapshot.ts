@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { feedOffersFile, feedSitesFile, feedSitesSchema } from '../../pipeline/feed/feed-document.ts';
+import { feedOffersFile, feedSitesFile, readFeedSites } from '../../pipeline/feed/feed-document.ts';
 import type { FeedOffer, FeedSites } from '../../pipeline/feed/feed-document.ts';
 import { FeedOffers } from '../../pipeline/feed/feed-offers.ts';
 import { pictureOf } from '../../pictures/feed-pictures.ts';
@@ -11,6 +11,7 @@ import type { Site } from '../../kit/sites/sites.ts';
 import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import type { Links } from '../offers/links.ts';
+import type { FeedStatus } from '../../kit/vocabulary/values.ts';
 import { microsecondsNumber } from '../../kit/time/iso-moment.ts';
 import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import { OfferIndex } from '../offers/offer-index.ts';
@@ -28,7 +29,7 @@ import { SnapshotConnections } from '../../pipeline/clicks/snapshot-connections.
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
   id: number;
-  reason: 'paused' | 'vanished';
+  reason: Exclude<FeedStatus, 'active'>;
   removedAt: string;
   /** The later of its removal and its last change. */
   changedAt: Microseconds;
@@ -175,7 +176,7 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
   if (manifest.snapshot_id !== basename(folder)) {
     throw new DamagedSnapshotError(folder, `its manifest is that of ${manifest.snapshot_id}`);
   }
-  const sites = feedSitesSchema.parse(JSON.parse(await readFile(join(folder, feedSitesFile), 'utf8')));
+  const sites = readFeedSites(await readFile(join(folder, feedSitesFile), 'utf8'));
   const feed = await FeedOffers.read(join(folder, feedOffersFile));
   const offers: ServedOffer[] = [];
   const index = new OfferIndex(feed.count);

@@ -29,7 +29,7 @@ const removedOffer = z
   .strictObject({
     id: int,
     removed_at: momentSchema,
-    reason: z.enum(['vanished', 'paused', 'no_match']),
+    reason: z.enum(['vanished', 'paused', 'capped', 'no_match']),
   })
   .meta({ id: 'RemovedOffer' });
 

@@ -7,7 +7,7 @@ import { choice, integer, offerType, pattern, siteKey, siteSecret, text } from '
 import type { OfferType } from '../http/parameters.ts';
 import type { Bitset } from '../offers/bitset.ts';
 import { leastAmountFrom } from '../offers/money.ts';
-import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
+import type { GoneOffer, PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import { hourly } from '../access/limits.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
@@ -131,7 +131,7 @@ function matchingOffers(
 interface RemovedOffer {
   id: number;
   removed_at: string;
-  reason: 'vanished' | 'paused' | 'no_match';
+  reason: GoneOffer['reason'] | 'no_match';
 }
 
 /**

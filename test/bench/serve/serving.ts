@@ -9,7 +9,13 @@ import { inTurns, measureOf, type Pair } from '../rounds.ts';
 import { measureLatencies } from './latency.ts';
 import type { Load } from './load.ts';
 import { defaultPages, pathOf, randomFilters } from './requests.ts';
-import { generateLargeCatalog, publishForServing, type ServingData } from './serving-data.ts';
+import {
+  generateLargeCatalog,
+  publishForServing,
+  publishRuledSites,
+  ruleGroups,
+  type ServingData,
+} from './serving-data.ts';
 import { Stand, type Server } from './stand.ts';
 
 /** Of every load but the cold ones, which end with their parameter sets. */
@@ -29,7 +35,8 @@ export async function measureServing(bench: Bench): Promise<Measure[]> {
     const lookups = await measureLookups(bench, stand, history);
     const catalog = await publishForServing(await generateLargeCatalog(bench), signal);
     const filters = await measureFilters(bench, stand, catalog);
-    return [...pages, ...filters, lookups, ...(await measureLatencies(bench, stand, catalog))];
+    const rules = await measureRules(bench, stand, catalog);
+    return [...pages, ...filters, ...rules, lookups, ...(await measureLatencies(bench, stand, catalog))];
   } finally {
     await stand.close();
   }
@@ -69,6 +76,24 @@ async function measureFilters({ options }: Bench, stand: Stand, { data, sites }:
     ofConstant('random filters, each the first time,', cold, 0.1),
     ofConstant('random filters, again,', warm, 0.5),
   ];
+}
+
+/** Default pages of C of many sites, whose rules differ by groups, against those of as many sites without rules. */
+async function measureRules({ options, signal }: Bench, stand: Stand, catalog: ServingData): Promise<Measure[]> {
+  const { ruled, free } = await publishRuledSites(catalog, signal);
+  const service = await stand.serve(catalog.data);
+  const load = (sites: ServingData['sites']) => {
+    const paths = sites.map((site) => pathOf(defaultPages['default page of C'], site));
+    return () => stand.load(service, { paths, seconds });
+  };
+  const [loadRuled, loadFree] = [load(ruled), load(free)];
+  for (const warmUp of [loadRuled, loadFree]) await warmUp();
+  const rounds = await inTurns(options.rounds, loadRuled, loadFree);
+  await stand.stop(service);
+  const perSecond = ({ requests, seconds: took }: Load) => requests / took;
+  const ratios = rounds.map(({ first, second }) => perSecond(first) / perSecond(second));
+  const name = `${ruled.length} sites in ${ruleGroups} groups of rules / as many without rules, requests a second`;
+  return [measureOf(name, ratios, '>= 0.5')];
 }
 
 /** Fastify sending a constant buffer of the mean size of a load's bodies, warm. */

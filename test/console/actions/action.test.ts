@@ -18,6 +18,12 @@ describe('the words of an action', () => {
   it.each([
     ['accept-export', { file_id: '7' }, ['offers', 'accept', '--json', '--', '7']],
     ['test-postback', { site_key: '--all' }, ['postbacks', 'test', '--json', '--', '--all']],
+    [
+      'set-site',
+      { site_key: '--all', deny: '--now', commission: '0.2' },
+      ['sites', 'set', '--commission=0.2', '--deny=--now', '--json', '--', '--all'],
+    ],
+    ['rotate-secret', { site_key: 's', now: 'yes' }, ['sites', 'rotate', '--hide', '--now', '--json', '--', 's']],
     ['refresh', {}, ['run', 'refresh', '--json']],
     ['pull', { sources: ['one', '--scheduled'] }, ['sources', 'pull', '--json', '--', 'one', '--scheduled']],
     ['retry-postbacks', { ids: 'w1, --all\nc2' }, ['postbacks', 'retry', '--json', '--', 'w1', '--all', 'c2']],

@@ -115,6 +115,7 @@ it('a site has its offers and days, and operators may test its postbacks', async
   ]);
   expect(text).toContain('10 % of a payout');
   expect(text).toContain('Send a test postback: preview');
+  expect(text).toContain('Pause the site: preview');
   expect(markup).not.toContain('of-the-publisher');
   expect((await network.asViewer('/sites/wall')).text).not.toContain('Send a test postback');
   // Its site has no address.

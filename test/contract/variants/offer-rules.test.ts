@@ -18,9 +18,7 @@ const exceptions = [
   { offer: 4, commission: 0.25 },
 ];
 const sites = (own: Record<string, object>) =>
-  ['all-c', 'all-b', 'c', 'b', 'a'].map((key) =>
-    site(key, { variant: key.at(-1)?.toUpperCase(), ...(own[key] ?? {}) }),
-  );
+  ['all-c', 'all-b', 'c', 'b', 'a'].map((key) => site(key, { variant: key.at(-1)?.toUpperCase(), ...own[key] }));
 const rulesOfAll = (offers: object) => ({ a: { offers }, b: { offers }, c: { offers } });
 
 let pipeline: PipelineUnderTest;
@@ -40,7 +38,7 @@ const offer = (id: number, own: object = {}) => ({
 });
 const ask = (path: string, key: string, parameters: object = {}, status = 200): Promise<any> =>
   running.json(
-    `/${path}?${new URLSearchParams({ site_key: key, ...(key.at(-1) === 'a' ? {} : { site_secret: secret }), ...parameters })}`,
+    `/${path}?${new URLSearchParams({ site_key: key, ...(key.at(-1) === 'a' ? {} : { site_secret: secret }), ...parameters }).toString()}`,
     status,
   );
 const idsOf = (offers: any[]) => offers.map(({ id }) => Number(id));

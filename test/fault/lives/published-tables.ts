@@ -21,7 +21,7 @@ const aboutRuns = {
 };
 
 export interface PublishedParts {
-  /** Columns to leave out beside those about runs. */
+  /** Columns to leave out beside those about runs; `table.column` for those of one table. */
   except?: readonly string[];
 }
 
@@ -30,7 +30,10 @@ export async function publishedTables(
   data: DataDirectory,
   { except = [] }: PublishedParts = {},
 ): Promise<Map<string, string[]>> {
-  const left = [...aboutRuns.columns, ...except].map((column) => `'${column}'`).join(', ');
+  const leftOf = (table: string) =>
+    [...aboutRuns.columns, ...except.map((column) => column.replace(`${table}.`, ''))]
+      .map((column) => `'${column}'`)
+      .join(', ');
   return readAnalytics(data.current, async (query) => {
     const tables = await query<{ name: string }>(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_name NOT IN (SELECT unnest(${quotedList(aboutRuns.tables)})) ORDER BY name`,
@@ -38,7 +41,7 @@ export async function publishedTables(
     const contents = new Map<string, string[]>();
     for (const { name } of tables) {
       const rows = await query<{ row: string }>(
-        `SELECT to_json(t)::VARCHAR AS row FROM (SELECT COLUMNS(c -> c NOT IN (${left})) FROM ${identifier(name)}) AS t ORDER BY row`,
+        `SELECT to_json(t)::VARCHAR AS row FROM (SELECT COLUMNS(c -> c NOT IN (${leftOf(name)})) FROM ${identifier(name)}) AS t ORDER BY row`,
       );
       contents.set(
         name,

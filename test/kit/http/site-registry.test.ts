@@ -34,6 +34,42 @@ test('a changed secret, status and limit are taken up while the service runs', a
   expect((await running.get(path)).status).toBe(403);
 });
 
+test('after a rotation both secrets open the feed until the end of the one before, of this site alone', async () => {
+  let now = Date.UTC(2026, 10, 20, 12);
+  const running = await serviceForTest(data, {}, () => now);
+  const rotated = { site_key: 'first', site_secret: 'the-new-secret-of-the-site', previous_site_secret: secret };
+  await writeSites(data, [
+    { ...rotated, previous_secret_until: '2026-11-20T13:00:00Z' },
+    { site_key: 'second', site_secret: 'secret-of-the-second-one' },
+  ]);
+  await running.service.poll();
+  const withNew = path.replace(secret, rotated.site_secret);
+  const statuses = async (...paths: string[]) =>
+    Promise.all(paths.map(async (each) => (await running.get(each)).status));
+  expect(await statuses(path, withNew, path.replace('first', 'second'))).toEqual([200, 200, 401]);
+  now += 3_600_000;
+  expect(await statuses(path, withNew)).toEqual([401, 200]);
+  // Without an end it only signs.
+  await writeSites(data, [rotated]);
+  await running.service.poll();
+  expect(await statuses(path, withNew)).toEqual([401, 200]);
+});
+
+test.each(['A', 'B', 'C'])('a paused site of variant %s hears why its feed is closed', async (variant) => {
+  await writeSites(data, [{ site_key: 'first', site_secret: secret, variant, status: 'paused' }]);
+  const running = await serviceForTest(data);
+  const paths = {
+    A: '/a/api/offers?user_id=u&format=offerwall&site_key=first',
+    B: path.replace('/c/', '/b/'),
+    C: path,
+  };
+  const refused = await running.get(paths[variant as 'A']);
+  expect([refused.status, await refused.text()]).toEqual([
+    { A: 401, B: 202, C: 403 }[variant],
+    expect.stringContaining('this site is paused; its feed opens again'),
+  ]);
+});
+
 test('the commission of a feed comes with the snapshot', async () => {
   const running = await serviceForTest(data);
   expect(await running.json(path)).toMatchObject({ offers: [{ payout: 1.5 }] });

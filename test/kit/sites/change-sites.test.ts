@@ -36,9 +36,20 @@ it('set adds rules, commissions and an address, and takes them out again; a dry 
   await makeCurrent(data, 'one');
   const before = readFileSync(data.sitesFile, 'utf8');
   const wanted = [
-    ...['--commission', '0.2', '--commission-of', 'source:north=0.3', '--commission-of', 'offer:7=0.1'],
-    ...['--deny', 'category:games', '--deny', 'source:noth', '--allow', 'source:north'],
-    ...['--postback', 'https://user.example/?token=hidden&u={user_id}'],
+    '--commission',
+    '0.2',
+    '--commission-of',
+    'source:north=0.3',
+    '--commission-of',
+    'offer:7=0.1',
+    '--deny',
+    'category:games',
+    '--deny',
+    'source:noth',
+    '--allow',
+    'source:north',
+    '--postback',
+    'https://user.example/?token=hidden&u={user_id}',
   ];
   const changes = [
     { key: 'commission', before: '0', after: '0.2' },
@@ -68,8 +79,20 @@ it('set adds rules, commissions and an address, and takes them out again; a dry 
   expect(statSync(data.sitesFile).mode & 0o777).toBe(0o640);
 
   await json(
-    ...['set', 'wall', '--remove', 'category:GAMES', '--remove', 'source:noth', '--remove', 'source:north'],
-    ...['--commission-of', 'offer:7=none', '--commission-of', 'source:north=none', '--postback', 'none'],
+    'set',
+    'wall',
+    '--remove',
+    'category:GAMES',
+    '--remove',
+    'source:noth',
+    '--remove',
+    'source:north',
+    '--commission-of',
+    'offer:7=none',
+    '--commission-of',
+    'source:north=none',
+    '--postback',
+    'none',
   );
   expect(written().sites[1]).toEqual({ site_key: 'wall', site_secret: secret, commission: 0.2 });
   expect(await json('set', 'wall', '--commission', '0.2')).toMatchObject({ changes: [] });

@@ -19,11 +19,18 @@ const credit: Postback = {
 /** The public package refuses timestamps that are far from its own clock. */
 const sentAt = Date.now();
 
-function requestTo(url: string, method: 'GET' | 'POST' = 'GET', own: Partial<Postback> = {}, previous?: string) {
+function requestTo(
+  url: string,
+  method: 'GET' | 'POST' = 'GET',
+  own: Partial<Postback> = {},
+  previous?: string,
+  until?: number,
+) {
   const site = siteSchema.parse({
     site_key: 'one',
     site_secret: secret,
     previous_site_secret: previous,
+    previous_secret_until: until === undefined ? undefined : new Date(until).toISOString(),
     postback: { url, method },
   });
   return postbackRequest(site, { ...credit, ...own }, sentAt);
@@ -133,6 +140,9 @@ describe('by POST', () => {
     expect(() => verify(secret, body, { ...headers, 'webhook-signature': first })).not.toThrow();
     expect(() => verify(previous, body, { ...headers, 'webhook-signature': second })).not.toThrow();
     expect(JSON.parse(body)).toMatchObject({ signature: signatureOf(secret, credit) });
+    const signatures = (until: number) =>
+      requestTo('https://a.example/cb', 'POST', {}, previous, until).headers['webhook-signature']?.split(' ').length;
+    expect([signatures(sentAt + 1), signatures(sentAt)]).toEqual([2, 1]);
   });
 
   it('puts values into the address where a macro asks for them', () => {

@@ -116,7 +116,7 @@ describe('a run as of a time that is yet to come', () => {
       expect(await troubles(pipeline, at('12:00:00'))).toEqual([
         `clock is as of ${future}, but the clock says ${at('12:00:00')}: no refresh is let in before`,
         `clock has figures as of ${future}, but the clock says ${at('12:00:00')}`,
-        `clock 3 versions of offers and 1 commissions of sites begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
+        `clock 3 versions of offers and 1 changes of sites' terms begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
       ]);
       await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow(
         '`offerline doctor --repair` moves future timestamps back to now',
@@ -156,6 +156,8 @@ describe('a run as of a time that is yet to come', () => {
       const except = [
         'updated_at',
         'commission_changed_at',
+        'site_terms.valid_from',
+        'site_terms.valid_to',
         'published_sha256',
         'content_sha256',
         'reward',

@@ -42,3 +42,23 @@ it('thousands of new sites cost a few statements', async () => {
   expect(statements).toBeLessThan(20);
   expect(await warehouse.query('SELECT count(*) AS sites FROM site_terms')).toEqual([{ sites: 2000 }]);
 });
+
+it('changed rules and commissions are new terms, in another order or spelling they are not', async () => {
+  await using warehouse = await LogLanding.create();
+  const { state } = warehouse;
+  const terms = (own: Partial<Site>) => recordSiteTerms(state, [site('a', 0.1, own)], first);
+  const count = async () => (await warehouse.query('FROM site_terms')).length;
+  await terms({
+    offers: { deny: [{ category: 'Games' }, { source: 'n' }] },
+    commissions: [{ offer: 2, commission: 0.5 }],
+  });
+  expect(await count()).toBe(1);
+  await terms({
+    offers: { deny: [{ source: 'n' }, { category: 'gAMES' }] },
+    commissions: [{ offer: 2, commission: 0.5 }],
+  });
+  expect(await count()).toBe(1);
+  await terms({ offers: { deny: [{ source: 'n' }] }, commissions: [{ offer: 2, commission: 0.5 }] });
+  await terms({ offers: { deny: [{ source: 'n' }] }, commissions: [{ source: 'n', commission: 0.5 }] });
+  expect(await count()).toBe(3);
+});

@@ -1,11 +1,12 @@
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
-import { readSites } from '../../../kit/sites/sites.ts';
+import { selectorText } from '../../../kit/sites/selector-text.ts';
+import { readSites, type Site } from '../../../kit/sites/sites.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
-import { html, type Html } from '../../../kit/html/html.ts';
+import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, missing, moment, numberText, percentValue } from '../../html/values.ts';
+import { facts, missing, moment, numberText, percentText, percentValue } from '../../html/values.ts';
 import { ConsoleError, orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 import { dayCharts } from './day-charts.ts';
@@ -44,6 +45,7 @@ export const sitePage: Page = {
     const [site] = (await snapshot.ask('site', { parameters: { site_key } })).rows;
     if (site === undefined)
       throw new ConsoleError(404, `Neither sites.json nor any click has a site "${site_key}"; /sites lists all sites.`);
+    const written = writtenSite(data, site_key);
     const days = await snapshot.ask('site_days', { parameters: { site_key, ...range } });
     // Only on request: the statement reads all clicks of two days.
     const offers =
@@ -54,8 +56,9 @@ export const sitePage: Page = {
       title: site.name === null ? `Site ${site_key}` : `Site ${site_key}, ${site.name}`,
       question: 'What does this site send and earn, with which offers, and does it get its postbacks?',
       parts: [
-        factsOf(site),
-        hasPostbackAddress(data, site_key)
+        factsOf(site, written),
+        changesOf(written, user, site_key),
+        written?.postback !== undefined
           ? actionForm(user, { action: 'test-postback', title: 'Send a test postback', values: { site_key } })
           : html`<p class="quiet">sites.json has no postback address for this site, so it gets no postbacks.</p>`,
         offers === undefined
@@ -86,16 +89,62 @@ export const sitePage: Page = {
   },
 };
 
-/** Live: operators add an address, and test it at once. The overview reports a broken `sites.json`. */
-function hasPostbackAddress({ sitesFile }: DataDirectory, site: string): boolean {
+/** Live: operators change a site, and go on at once. The overview reports a broken `sites.json`. */
+function writtenSite({ sitesFile }: DataDirectory, key: string): Site | undefined {
   try {
-    return readSites(sitesFile).sites.some(({ site_key, postback }) => site_key === site && postback !== undefined);
+    return readSites(sitesFile).sites.find(({ site_key }) => site_key === key);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-function factsOf(site: SiteRow): Html {
+/** Forms that change the site. */
+function changesOf(site: Site | undefined, user: { role: string }, site_key: string): Html {
+  if (site === undefined || user.role !== 'operator') return nothing;
+  const values = { site_key };
+  return html`<details>
+    <summary>Change this site</summary>
+    <p class="quiet">
+      Offers are named <code>offer:1000001</code>, <code>source:north</code>, <code>category:Games</code> or
+      <code>format:PTC</code>. Feeds follow with the next refresh; clicks, status and secrets within seconds.
+    </p>
+    ${actionForm(user, {
+      action: 'set-site',
+      title: 'Change it',
+      values,
+      fields: [
+        { name: 'commission', title: 'Commission, from 0 to 1' },
+        { name: 'commission_of', title: 'Of some offers, such as source:north=0.3' },
+        { name: 'allow', title: 'Allow' },
+        { name: 'deny', title: 'Deny' },
+        { name: 'remove', title: 'Take out of both' },
+      ],
+    })}
+    ${
+      site.status === 'active'
+        ? actionForm(user, { action: 'pause-site', title: 'Pause the site', values })
+        : actionForm(user, { action: 'approve-site', title: 'Approve the site', values })
+    }
+    ${actionForm(user, {
+      action: 'rotate-secret',
+      title: 'Give it a new secret',
+      values,
+      fields: [{ name: 'now', title: 'the secret of now ends at once', kind: 'check' }],
+    })}
+  </details>`;
+}
+
+/** What the site may have, as `sites.json` says now. */
+function offersOf({ offers: { allow, deny } = {} }: Site): string {
+  const allowed = allow === undefined ? 'all' : allow.map(selectorText).join(', ');
+  return deny === undefined ? allowed : `${allowed}, but not ${deny.map(selectorText).join(', ')}`;
+}
+
+function exceptionsOf({ commissions = [] }: Site): string {
+  return commissions.map(({ commission, ...of }) => `, ${percentText(commission)} of ${selectorText(of)}`).join('');
+}
+
+function factsOf(site: SiteRow, written: Site | undefined): Html {
   const { status, commission, commission_changed_at, reward_rate, rate_limit_per_hour, variant, lag_seconds_p95 } =
     site;
   const postbacks = `/postbacks?site=${encodeURIComponent(site.site_key)}`;
@@ -106,7 +155,12 @@ function factsOf(site: SiteRow): Html {
       'Status',
       status === null ? 'sites.json lacks this site: its clicks count, its postbacks wait' : siteBadge(status),
     ],
-    ['Commission', isConfigured && html`${percentValue(commission)} of a payout${changedAt}`],
+    [
+      'Commission',
+      isConfigured &&
+        html`${percentValue(commission)} of a payout${written !== undefined && exceptionsOf(written)}${changedAt}`,
+    ],
+    ['Offers', written !== undefined && offersOf(written)],
     ['Points for one USD', isConfigured && html`${reward_rate}`],
     ['Requests per hour', isConfigured && html`${rate_limit_per_hour} for each bucket, variant ${variant}`],
     [

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
+import { completeCommissions } from '../../clicks/snapshot-connections.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { makeEmptyTempTable } from '../../../kit/duckdb/temp-table.ts';
 import { textKey } from '../../../kit/vocabulary/event-key.ts';
@@ -56,6 +57,7 @@ export async function ourConversions(connection: DuckDBConnection, siteKey: stri
       `the snapshot has no site "${siteKey}"; it has ${sites.map(({ site_key }) => site_key).join(', ') || 'none'}`,
     );
   }
+  await completeCommissions(connection);
   const rows = await queryRows<ConversionRow>(
     connection,
     withFunctions(`SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,

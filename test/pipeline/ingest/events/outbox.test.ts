@@ -200,3 +200,24 @@ test('what a site may ask for beside the signed fields is frozen with the reward
     { sub1: 'a "b"', sub2: 'ü', payout: '0.8', reason: 'fraud' },
   ]);
 });
+
+test('a reward goes by the commission of the offer, else of its source, when it is written; a paused site gets it, too', async () => {
+  const other = { ...offer, external_id: 'two', id: 18 };
+  const paused = {
+    ...site,
+    status: 'paused',
+    commissions: [
+      { source: 'net', commission: 0.5 },
+      { offer: 17, commission: 0.1 },
+    ],
+  };
+  await using steps = await Steps.begin([paused], [offer, other]);
+  const written = await steps.next({
+    clicks: [click, { ...click, click_id: 'c-2', offer_id: 18 }],
+    conversions: [credit, { ...credit, conversion_id: 'v-2', click_id: 'c-2' }],
+  });
+  expect(inShort(written)).toEqual(['v-1 credit 135.0000 11', 'v-2 credit 75.0000 11']);
+  // What was credited at one commission is taken back at it.
+  const after = await steps.next({ sites: [site], conversions: [later('chargeback', '11:00:00')] });
+  expect(inShort(after)).toContain('v-1 chargeback 135.0000 12');
+});
