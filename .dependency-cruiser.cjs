@@ -79,6 +79,7 @@ const doors = {
   fleet: [
     'spark/drivers-of-run',
     'storage/accept-pointer',
+    'storage/examine-catalog',
     'storage/follow',
     'storage/leased-schedule',
     'storage/writer/run-on-storage',

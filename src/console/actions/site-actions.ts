@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { html } from '../html/html.ts';
+import { html } from '../../kit/html/html.ts';
 import { facts, linkTo, textOrMissing } from '../html/values.ts';
 import { defineAction, type Action } from './action.ts';
 import { checked, flag, name, option } from './form-parameters.ts';

@@ -5,7 +5,7 @@ import { shellWord } from '../../../kit/text/shell-word.ts';
 import { visibleLines } from '../../../kit/text/visible-text.ts';
 import { maxBoxRows, type BoxAnswer } from '../../data/sql-box.ts';
 import { Address } from '../../html/address.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type TablePart } from '../../html/table.ts';
 import { numberText } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
