@@ -1,7 +1,7 @@
-"""Runs statements in one session of a DuckDB with the extensions ducklake and httpfs: each line of standard input is one, as
+"""Runs statements in one session of a DuckDB with the extensions ducklake and httpfs, where they are installed: each line of standard input is one, as
 JSON, and each line of standard output its rows, with the milliseconds that it took, or its error."""
 
-import importlib
+import importlib.util
 import json
 import pathlib
 import sys
@@ -11,6 +11,8 @@ import duckdb
 
 connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
 for name in ("httpfs", "ducklake"):
+    if importlib.util.find_spec(f"duckdb_extension_{name}") is None:
+        continue
     folder = pathlib.Path(importlib.import_module(f"duckdb_extension_{name}").__file__).parent
     (extension,) = folder.rglob(f"{name}.duckdb_extension")
     connection.execute(f"LOAD '{extension}'")

@@ -2,7 +2,8 @@ import { queryRows } from '../../src/kit/duckdb/dialect/rows.ts';
 import { openAnalytics } from '../../src/pipeline/snapshot/movable-files.ts';
 import { askDuckLake } from './duckdb-with-ducklake.ts';
 
-const digest = (relation: string) =>
+/** Returns the query for the rows of a relation and their digest. */
+export const digest = (relation: string) =>
   `SELECT count(*)::INTEGER AS "rows", md5(coalesce(string_agg(t::VARCHAR, '|' ORDER BY t::VARCHAR), '')) AS digest FROM (FROM ${relation}) AS t`;
 
 /** Asks a snapshot's folder as analysts do without the lake. */

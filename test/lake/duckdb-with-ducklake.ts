@@ -11,14 +11,14 @@ interface Answer {
   ms: number;
 }
 
-/** A session of a DuckDB that has the extension, in a process and a working directory of its own. */
+/** A session of a DuckDB, by default of that which has the extension, in a process and a working directory of its own. */
 export class DuckLakeSession implements AsyncDisposable {
-  readonly #running: ChildProcessWithoutNullStreams = spawn(process.env['OFFERLINE_TEST_DUCKLAKE'] ?? '', [program], {
-    cwd: '/',
-  });
-  readonly #answers = createInterface(this.#running.stdout)[Symbol.asyncIterator]();
+  readonly #running: ChildProcessWithoutNullStreams;
+  readonly #answers: AsyncIterator<string>;
 
-  constructor() {
+  constructor(python = process.env['OFFERLINE_TEST_DUCKLAKE'] ?? '') {
+    this.#running = spawn(python, [program], { cwd: '/' });
+    this.#answers = createInterface(this.#running.stdout)[Symbol.asyncIterator]();
     this.#running.stderr.pipe(process.stderr);
   }
 

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { queryRows } from '../../src/kit/duckdb/dialect/rows.ts';
 import { inMemory, withDuckDB } from '../../src/kit/duckdb/open.ts';
@@ -8,9 +11,11 @@ import { command } from '../support/commands.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { missingFiles } from '../support/lake.ts';
 import { killedRefresh } from '../fault/lives/killed-refresh.ts';
-import { askSnapshot, digestsOf, lakeDigests, tablesOf } from './digests.ts';
+import { askSnapshot, digest, digestsOf, lakeDigests, tablesOf } from './digests.ts';
 import { askDuckLake, DuckLakeSession } from './duckdb-with-ducklake.ts';
 import { serveFiles } from './static-server.ts';
+
+const polars = process.env['OFFERLINE_TEST_POLARS'] ?? '';
 
 let pipeline: PipelineUnderTest;
 /** Names of the kept snapshots, the oldest first: they have the numbers 2, 3 and 4 in the lake. */
@@ -128,6 +133,55 @@ it('copied, read-only and with the place of the copy, it answers alike, and so o
   process.stderr.write(
     `over HTTP: attached in ${attached?.ms.toFixed()} ms, clicks counted in ${counted?.ms.toFixed()} ms, ${server.requests - before} requests\n`,
   );
+});
+
+it('Polars reads every table of every kept snapshot, without the extension', async () => {
+  const stored = [...tables.filter((table) => table !== 'clicks'), 'click_events'];
+  const asked = names.flatMap((_, index) => stored.map((table) => `${table}@${index + 2}`));
+  const { stdout } = await promisify(execFile)(
+    polars,
+    [fileURLToPath(new URL('read.py', import.meta.url)), pipeline.data.lakeFile, ...asked],
+    { maxBuffer: 2 ** 24 },
+  );
+  const read = JSON.parse(stdout) as Record<string, { rows: number; columns: Record<string, unknown[]> }>;
+  await using session = new DuckLakeSession();
+  await session.ask(attach());
+  for (const one of asked) {
+    const [table, version] = one.split('@');
+    const { rows: columns } = await session.ask(`DESCRIBE lake.${table}`);
+    const cells = columns.map(([name, type]) => {
+      const isList = String(type).endsWith('[]');
+      const isNumber = /^(DECIMAL|INTEGER|BIGINT)/.test(String(type)) && !isList;
+      return `[count(${name})::VARCHAR, ${isList ? 'NULL' : `count(DISTINCT ${name})::VARCHAR`}, ${isNumber ? `coalesce(sum(${name}), 0)::VARCHAR` : 'NULL'}]`;
+    });
+    const { rows } = await session.ask(
+      `SELECT count(*)::INTEGER, ${cells.join(', ')} FROM lake.${table} AT (VERSION => ${version})`,
+    );
+    const text = (value: unknown) => (value === null ? null : String(value).replace(/\.0+$/, ''));
+    expect([read[one]?.rows, ...Object.values(read[one]?.columns ?? {}).map((cell) => cell.map(text))], one).toEqual(
+      rows[0]?.map((cell) => (Array.isArray(cell) ? (cell as unknown[]).map(text) : cell)),
+    );
+  }
+});
+
+it('DuckDB 2.0 opens a snapshot, and the lake where its extension can be had', async () => {
+  const relations = [...tables, 'figures_by_site()', 'figures_by_country()', 'reversals_by_source()'];
+  await using session = new DuckLakeSession(polars);
+  const { rows } = await session.ask('SELECT version()');
+  await session.ask(`ATTACH '${folderOf(names.at(-1))}/analytics.duckdb' AS network (READ_ONLY)`);
+  for (const [index, expected] of (await digestsOf(folderOf(names.at(-1)), relations)).entries())
+    expect((await session.ask(digest(`network.${relations[index]}`))).rows, relations[index]).toEqual([expected]);
+  const isThere = await session.ask('INSTALL ducklake; LOAD ducklake').then(
+    () => true,
+    () => false,
+  );
+  process.stderr.write(
+    `DuckDB ${String(rows[0]?.[0])}: its ducklake ${isThere ? 'is read by' : 'cannot be had here'}\n`,
+  );
+  if (!isThere) return;
+  await session.ask(attach());
+  for (const [index, expected] of (await digestsOf(folderOf(names.at(-1)), tables)).entries())
+    expect((await session.ask(digest(`lake.${tables[index]}`))).rows, tables[index]).toEqual([expected]);
 });
 
 it('is attached within 100 ms, and says whose snapshots it has', async () => {
