@@ -49,19 +49,15 @@ FROM (
       AND clicked_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
     GROUP BY ALL
     UNION ALL BY NAME
-    -- By key and moment: of each click's ids the text would be read.
     SELECT
       utc_day(credited_at) AS day,
-      conversions.offer_id,
+      offer_id,
       country,
       device,
       count(*) AS conversions,
-      count(DISTINCT conversions.click_id) AS converted_clicks,
+      count(DISTINCT click_id) AS converted_clicks,
       sum(payout) AS earnings
     FROM conversions
-    JOIN click_events
-      ON click_events.event_key = ('0x' || left(md5(conversions.click_id), 15))::BIGINT
-      AND click_events.clicked_at = conversions.clicked_at
     WHERE status = 'credited' AND credited_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
     GROUP BY ALL
   )

@@ -13,22 +13,21 @@
 --   charged_back_payout: Sum of their gross payouts, USD
 --   chargeback_rate: charged_back / (conversions + charged_back) as a ratio, rounded half away from zero to 6 places; 0 without either
 SELECT
-  utc_day(conversions.occurred_at) AS day,
-  offers.source,
-  conversions.site_key,
-  count(*) FILTER (conversions.status = 'credited') AS conversions,
-  coalesce(sum(conversions.payout) FILTER (conversions.status = 'credited'), 0)::DECIMAL(24, 6) AS earnings,
-  count(*) FILTER (conversions.status = 'rejected') AS rejected,
-  coalesce(sum(conversions.payout) FILTER (conversions.status = 'rejected'), 0)::DECIMAL(24, 6) AS rejected_payout,
-  count(*) FILTER (conversions.status = 'charged_back') AS charged_back,
-  coalesce(sum(conversions.payout) FILTER (conversions.status = 'charged_back'), 0)::DECIMAL(24, 6) AS charged_back_payout,
+  utc_day(occurred_at) AS day,
+  source,
+  site_key,
+  count(*) FILTER (status = 'credited') AS conversions,
+  coalesce(sum(payout) FILTER (status = 'credited'), 0)::DECIMAL(24, 6) AS earnings,
+  count(*) FILTER (status = 'rejected') AS rejected,
+  coalesce(sum(payout) FILTER (status = 'rejected'), 0)::DECIMAL(24, 6) AS rejected_payout,
+  count(*) FILTER (status = 'charged_back') AS charged_back,
+  coalesce(sum(payout) FILTER (status = 'charged_back'), 0)::DECIMAL(24, 6) AS charged_back_payout,
   rounded_quotient(
-    count(*) FILTER (conversions.status = 'charged_back')::HUGEINT * 1000000,
-    count(*) FILTER (conversions.status IN ('credited', 'charged_back'))
+    count(*) FILTER (status = 'charged_back')::HUGEINT * 1000000,
+    count(*) FILTER (status IN ('credited', 'charged_back'))
   ) AS chargeback_rate
 FROM conversions
-JOIN offers ON offers.offer_id = conversions.offer_id
-WHERE conversions.status <> 'unattributed'
-  AND conversions.occurred_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
+WHERE status <> 'unattributed'
+  AND occurred_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
 GROUP BY ALL
-ORDER BY day, offers.source, conversions.site_key
+ORDER BY day, source, site_key

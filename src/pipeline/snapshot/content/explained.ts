@@ -60,7 +60,7 @@ export async function writeExplained(
     asOf,
     `${allConversions}, ${mart('offer_daily', parquet('marts/offer_daily'))}`,
   );
-  await storeMacro(connection, 'reversals_by_source(days := 30)', asOf, `${allConversions}, ${offers}`);
+  await storeMacro(connection, 'reversals_by_source(days := 30)', asOf, allConversions);
 }
 
 /** Stores one macro. `call`: its name with its parameters; `relations`: its definitions after `WITH`. */
