@@ -76,7 +76,7 @@ async function assertCured(look: Look, { what, page: expected, shows }: BrokenSt
   const { href, page } = await followed(look, what);
   expect(href).toMatch(expected);
   expect(page.status, page.text).toBe(200);
-  const head = /<aside class="waits list"(.*?)<\/aside>/s.exec(page.markup)?.[1] ?? '';
+  const head = /<section class="waits list" aria-label="To do here">(.*?)<\/section>/s.exec(page.markup)?.[1] ?? '';
   expect(plain(head)).toMatch(what);
   expect(head).toMatch(/<code>[^<]*offerline [a-z]/);
   expect(page.text).toMatch(shows);

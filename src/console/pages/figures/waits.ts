@@ -41,11 +41,11 @@ export function waitingList(actions: readonly AdvisedAction[], user: { role: str
 export function waitingHere(actions: readonly AdvisedAction[], path: string): Html | false {
   const here = byWeight(actions).filter(({ cure }) => cure.href.split('?', 1)[0] === path);
   if (here.length === 0) return false;
-  return html`<aside class="waits list" aria-label="To do here">
+  return html`<section class="waits list" aria-label="To do here">
     <ul>
       ${here.map((each) => html`<li${each.alarm === true && html` class="alarm"`}>${troubleOf(each)}</li> `)}
     </ul>
-  </aside>`;
+  </section>`;
 }
 
 /** What fails before what can wait; of each, receivers first: their publishers' users wait for rewards. */
