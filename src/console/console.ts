@@ -122,7 +122,7 @@ export async function createConsole({
     if (user === null) return document(title, body, version);
     const summary = health.latest;
     // The overview lists all that waits by itself.
-    const waiting = path !== '/' && waitingHere(summary.status?.to_do ?? [], path, user);
+    const waiting = path !== '/' && waitingHere(summary.status?.to_do ?? [], path);
     const frame = { navigation, path, health: summary, waiting, now: now(), user, snapshot: shown };
     return document(title, body, version, frame);
   };

@@ -2,7 +2,7 @@ import type { AdvisedAction } from '../../../pipeline/status/actions.ts';
 import { describeRole } from '../../../pipeline/status/describe-machine.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { codeText } from '../../html/code-text.ts';
-import { html, nothing, type Html } from '../../../kit/html/html.ts';
+import { html, type Html } from '../../../kit/html/html.ts';
 import { moment } from '../../html/values.ts';
 import type { HealthSummary } from '../../live/health.ts';
 import { cureOf, type Cure } from './cures.ts';
@@ -29,20 +29,23 @@ export function waitingList(actions: readonly AdvisedAction[], user: { role: str
   return html`<section id="attention" class="waits list">
     <h2>To do, by weight</h2>
     <ul>
-      ${byWeight(actions).map((each) => item(each, user, html`<a class="button" href="${each.cure.href}">Show ${each.cure.page}</a>`))}
+      ${byWeight(actions).map((each) => html`<li${each.alarm === true && html` class="alarm"`}>${troubleOf(each)}${cureForms(each, user)}</li> `)}
     </ul>
   </section>`;
 }
 
-/** What waits of that list and is cured on this page; `path` without parameters. False where nothing does. */
-export function waitingHere(actions: readonly AdvisedAction[], path: string, user: { role: string }): Html | false {
+/**
+ * What waits of that list and is cured on this page, which has the actions itself; `path` without parameters. False
+ * where nothing does.
+ */
+export function waitingHere(actions: readonly AdvisedAction[], path: string): Html | false {
   const here = byWeight(actions).filter(({ cure }) => cure.href.split('?', 1)[0] === path);
   if (here.length === 0) return false;
-  return html`<aside class="waits list" aria-label="To do here">
+  return html`<section class="waits list" aria-label="To do here">
     <ul>
-      ${here.map((each) => item(each, user, nothing))}
+      ${here.map((each) => html`<li${each.alarm === true && html` class="alarm"`}>${troubleOf(each)}</li> `)}
     </ul>
-  </aside>`;
+  </section>`;
 }
 
 /** What fails before what can wait; of each, receivers first: their publishers' users wait for rewards. */
@@ -63,12 +66,13 @@ function sentence(all: readonly AdvisedAction[]): string {
   return `Nothing fails; ${others === 1 ? '1 thing needs' : `${others} things need`} attention.`;
 }
 
-function item({ what, command, alarm, cure }: Waiting, user: { role: string }, link: Html): Html {
-  return html`<li${alarm === true && html` class="alarm"`}>
-    <div>
-      <p>${alarm === true && html`<span class="state bad"><span aria-hidden="true">▲</span> fails</span> `}${codeText(what)}.</p>
-      <p class="command">${cure.action === undefined ? 'On the machine: ' : ''}<span data-copy><code>${command}</code></span></p>
-    </div>
-    <div class="cure">${link}${cure.action !== undefined && actionForm(user, cure.action)}</div>
-  </li> `;
+function troubleOf({ what, command, alarm, cure }: Waiting): Html {
+  return html`<div>
+    <p>${alarm === true && html`<span class="state bad"><span aria-hidden="true">▲</span> fails</span> `}${codeText(what)}.</p>
+    <p class="command">${cure.action === undefined ? 'On the machine: ' : ''}<span data-copy><code>${command}</code></span></p>
+  </div>`;
+}
+
+function cureForms({ cure: { href, page, action } }: Waiting, user: { role: string }): Html {
+  return html`<div class="cure"><a class="button" href="${href}">Show ${page}</a>${action !== undefined && actionForm(user, action)}</div>`;
 }
