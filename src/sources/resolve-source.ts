@@ -38,6 +38,8 @@ export interface ResolvedSource {
         stream: Stream;
         windowDays: number;
         dateFormat: DateFormat;
+        /** Corrections are records of their own, which are added to what they correct. */
+        hasCorrections: boolean;
         toConversion: ToConversion;
         idAt?: readonly string[] | undefined;
         /** `sources.json` says how the list is read. */
@@ -82,18 +84,26 @@ function accountOf(source: string, secrets: TemplateValues): string {
 
 function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
   if (entry.conversions !== undefined) {
-    const { fields, rows, window_days, date_format, ...stream } = entry.conversions;
-    const toConversion = declaredConversion({ rows, fields });
+    const { fields, rows, corrections, window_days, date_format, ...stream } = entry.conversions;
+    const toConversion = declaredConversion({ rows, corrections, fields });
+    const hasCorrections = corrections !== undefined;
     const isAskedByDays = hasPlaceholder(stream, 'from') || hasPlaceholder(stream, 'to');
     // A list that takes no days is the same in each window.
     const windowDays = isAskedByDays ? window_days : Infinity;
     const idAt = fields.fields['conversion_id']?.at;
-    return { stream, windowDays, dateFormat: date_format, toConversion, idAt, isDeclared: true };
+    return { stream, windowDays, dateFormat: date_format, hasCorrections, toConversion, idAt, isDeclared: true };
   }
   const conversions = connectorNamed(entry.connector)?.conversions;
   if (conversions === undefined) return undefined;
   const { windowDays, toConversion, ...declaration } = conversions;
-  return { stream: streamSchema.parse(declaration), windowDays, dateFormat: isoDate, toConversion, isDeclared: false };
+  return {
+    stream: streamSchema.parse(declaration),
+    windowDays,
+    dateFormat: isoDate,
+    hasCorrections: false,
+    toConversion,
+    isDeclared: false,
+  };
 }
 
 function offersOf(entry: SourceEntry): ResolvedSource['offers'] {

@@ -91,6 +91,20 @@ export const conversionsSchema = streamSchema.extend({
       description: 'How `{from}` and `{to}` are written; with a time they are the first and the last second, UTC',
     }),
   rows,
+  corrections: z
+    .union([
+      z.strictObject({
+        of: placeSchema.describe('Place of an id that a conversion and its corrections share'),
+        rows: rowsSchema.describe('Conditions of records that correct another'),
+      }),
+    ])
+    .optional()
+    .meta({
+      absent: 'a record says all of its conversion',
+      takes: '`{"of": PLACE, "rows": …}`',
+      description:
+        'Corrections that are records of their own: their amounts are added to that of the conversion, which is rejected where nothing is left',
+    }),
   // A union, so that the page of settings takes the fields for one setting.
   fields: z.union([conversionFieldsSchema]).meta({
     takes: 'place or rules by field of ours',
