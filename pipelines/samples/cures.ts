@@ -10,6 +10,8 @@ const pulledCures: Readonly<Record<string, string>> = {
   missing_payout: 'no fixed amount for a conversion, such as a share of sales: such offers stay out',
   timestamp_without_offset:
     'a time has no offset: "time_zone" of "{source}" in "sources" of offerline.json says its zone',
+  correction: 'it corrects another one, to whose amount it is added',
+  corrects_unlisted: 'what it corrects is not listed: "reversal_days" has to reach back to it',
   no_click: 'it carries no click id of ours, so that nobody can be credited: our links must hand it over',
   unreadable: 'it has no id, or no time or status that is known',
   unknown_status: 'the status is no word that is known: "words" of a declared field translates it',

@@ -62,7 +62,8 @@ export function readOffer({ offers }: ResolvedSource, record: JsonValue, links: 
 
 /** Reads a record of conversions as the source's connector does. */
 export function readConversion({ conversions }: ResolvedSource, record: JsonValue): NetworkConversion | NoConversion {
-  return conversions?.toConversion(new NetworkRecord(record)) ?? 'unreadable';
+  const read = conversions?.toConversion(new NetworkRecord(record)) ?? 'unreadable';
+  return typeof read !== 'string' && read.isCorrection === true ? 'correction' : read;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Effects } from '../kit/files/effects.ts';
 import { addDays, compareMoments, dayOf, type Day } from '../kit/time/moment.ts';
-import type { NetworkConversion, NoConversion } from './connectors/network-conversion.ts';
+import { correctedConversions, type ListedConversion } from './conversions/corrected-conversions.ts';
 import { readyConversion, type ConversionReading } from './conversions/ready-conversion.ts';
 import { emittedAs } from './conversions/emitted-id.ts';
 import { linesFor, type ConversionLine, type EmittedConversion } from './conversions/emitted-conversions.ts';
@@ -41,15 +41,11 @@ export async function pullConversions(
   effects: Effects,
 ): Promise<ConversionsPull> {
   if (source.conversions === undefined) throw new FetchError('the network lists no conversions');
-  const { windowDays } = source.conversions;
+  const { windowDays, hasCorrections } = source.conversions;
   const today = dayOf(reading.pulledAt);
   const sum: ConversionsPull = { conversions: 0, lines: 0, leftOut: {} };
   const daysAtOnce = Math.min(windowDays, days + 1);
-  for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
-    const last = addDays(from, daysAtOnce - 1);
-    const to = last < today ? last : today;
-    const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
-    sum.conversions += listed.length;
+  const write = async (listed: readonly ListedConversion[]) => {
     const { lines, emitted, firstIds } = changesIn(listed, reading, store, sum.leftOut);
     if (lines.length > 0)
       await writeExport(
@@ -61,12 +57,20 @@ export async function pullConversions(
       );
     await effects.perform('conversions: emitted', async () => store.put(reading.source, emitted, firstIds));
     sum.lines += lines.length;
+  };
+  const ofAllWindows: ListedConversion[] = [];
+  for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
+    const last = addDays(from, daysAtOnce - 1);
+    const to = last < today ? last : today;
+    const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
+    sum.conversions += listed.length;
+    // A correction may be in another window than what it corrects.
+    if (hasCorrections) ofAllWindows.push(...listed);
+    else await write(listed);
   }
+  if (hasCorrections) await write(correctedConversions(ofAllWindows));
   return sum;
 }
-
-/** A conversion, or why a record is none. */
-type Listed = NetworkConversion | NoConversion;
 
 /** Lists the conversions of a window. */
 async function listWindow(
@@ -74,10 +78,10 @@ async function listWindow(
   from: Day,
   to: Day,
   fetching: Fetching,
-): Promise<Listed[]> {
+): Promise<ListedConversion[]> {
   if (conversions === undefined) return [];
   const { stream, dateFormat, toConversion, idAt } = conversions;
-  const listed = new Map<string, { text: string; conversion: Listed }>();
+  const listed = new Map<string, { text: string; conversion: ListedConversion }>();
   const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
@@ -101,14 +105,18 @@ async function listWindow(
 }
 
 /** True for a record with an id; known networks leave conversions out for other reasons too. */
-export function isNamedConversion(record: JsonValue, conversion: Listed, idAt: readonly string[] | undefined): boolean {
+export function isNamedConversion(
+  record: JsonValue,
+  conversion: ListedConversion,
+  idAt: readonly string[] | undefined,
+): boolean {
   if (typeof conversion !== 'string') return true;
   return idAt === undefined ? isJsonObject(record) : findValue(record, idAt).value !== undefined;
 }
 
 /** Returns the lines that are not emitted yet, by time, and the state after they are written. */
 function changesIn(
-  listed: readonly Listed[],
+  listed: readonly ListedConversion[],
   reading: ConversionReading,
   store: EmittedStore,
   leftOut: Record<string, number>,

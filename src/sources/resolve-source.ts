@@ -1,8 +1,10 @@
 import type { SourceEntry } from './config/sources-file.ts';
 import { readSecret, Redactor } from '../kit/config/secrets.ts';
+import { rowFilter } from '../kit/intake/mapping/rows.ts';
+import type { LinksDeclaration } from './config/declared-lists.ts';
 import type { CampaignRequest, CanonicalRecord, ToConversion } from './connectors/connector.ts';
 import { connectorNamed } from './connectors/connectors.ts';
-import { hasPlaceholder, streamSchema, type Stream, type StreamDeclaration } from './connectors/declaration.ts';
+import { hasPlaceholder, streamSchema, type Stream } from './connectors/declaration.ts';
 import { declaredConversion } from './connectors/declared-conversion.ts';
 import { declaredOffer, hasField, idPlaces } from './connectors/declared.ts';
 import { canonicalOffer } from './records/canonical-offer.ts';
@@ -24,7 +26,7 @@ export interface ResolvedSource {
     | {
         stream: Stream;
         isFull: boolean;
-        campaigns?: CampaignRequest & { stream: Stream };
+        campaigns?: CampaignRequest;
         /** `link`: the one of its campaign, where the list has none. */
         toCanonical: (record: NetworkRecord, link?: string) => CanonicalRecord;
         /** Places of a record's id, where `sources.json` says them. */
@@ -36,6 +38,8 @@ export interface ResolvedSource {
         stream: Stream;
         windowDays: number;
         dateFormat: DateFormat;
+        /** Corrections are records of their own, which are added to what they correct. */
+        hasCorrections: boolean;
         toConversion: ToConversion;
         idAt?: readonly string[] | undefined;
         /** `sources.json` says how the list is read. */
@@ -57,7 +61,7 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
   const redactor = new Redactor(Object.values(secrets));
   const [offers, conversions] = [offersOf(entry), conversionsOf(entry)];
   // As the base64 of both, neither would be found.
-  for (const stream of [offers?.stream, conversions?.stream])
+  for (const stream of [offers?.stream, offers?.campaigns?.stream, conversions?.stream])
     for (const basic of [stream?.basic, stream?.token?.basic])
       if (basic !== undefined) redactor.add(basicText(basic, secrets));
   return {
@@ -80,52 +84,64 @@ function accountOf(source: string, secrets: TemplateValues): string {
 
 function conversionsOf(entry: SourceEntry): ResolvedSource['conversions'] {
   if (entry.conversions !== undefined) {
-    const { fields, rows, window_days, date_format, ...stream } = entry.conversions;
-    const toConversion = declaredConversion({ rows, fields });
+    const { fields, rows, corrections, window_days, date_format, ...stream } = entry.conversions;
+    const toConversion = declaredConversion({ rows, corrections, fields });
+    const hasCorrections = corrections !== undefined;
     const isAskedByDays = hasPlaceholder(stream, 'from') || hasPlaceholder(stream, 'to');
     // A list that takes no days is the same in each window.
     const windowDays = isAskedByDays ? window_days : Infinity;
     const idAt = fields.fields['conversion_id']?.at;
-    return { stream, windowDays, dateFormat: date_format, toConversion, idAt, isDeclared: true };
+    return { stream, windowDays, dateFormat: date_format, hasCorrections, toConversion, idAt, isDeclared: true };
   }
   const conversions = connectorNamed(entry.connector)?.conversions;
   if (conversions === undefined) return undefined;
   const { windowDays, toConversion, ...declaration } = conversions;
-  return { stream: streamSchema.parse(declaration), windowDays, dateFormat: isoDate, toConversion, isDeclared: false };
+  return {
+    stream: streamSchema.parse(declaration),
+    windowDays,
+    dateFormat: isoDate,
+    hasCorrections: false,
+    toConversion,
+    isDeclared: false,
+  };
 }
 
 function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
-    const { fields, rows, warnings, non_incentive, full, click_id, ...stream } = entry.offers;
+    const { fields, rows, warnings, non_incentive, full, click_id, links, ...stream } = entry.offers;
     const read = declaredOffer({ rows, warnings, non_incentive, fields }, settings);
-    const needsLink = hasField(fields, 'destination_url');
-    const toCanonical = (record: NetworkRecord) => {
-      const made = withClickLink(read(record), click_id);
+    const needsLink = links !== undefined || hasField(fields, 'destination_url');
+    const toCanonical = (record: NetworkRecord, link?: string) => {
+      const made = withClickLink(withLink(read(record), link), click_id);
       return needsLink ? pausedWithoutLink(made) : made;
     };
-    return { stream, isFull: full, toCanonical, idAt: idPlaces(fields) };
+    const campaigns = links === undefined ? {} : { campaigns: campaignsOf(links) };
+    return { stream, isFull: full, ...campaigns, toCanonical, idAt: idPlaces(fields) };
   }
   const offers = connectorNamed(entry.connector)?.offers;
   if (offers === undefined) return undefined;
-  const { isFull, clickId, toCanonical, campaigns, ...declaration } = offers;
+  const { isFull, clickId, toCanonical, ...declaration } = offers;
   return {
     stream: streamSchema.parse(declaration),
     isFull,
-    ...(campaigns !== undefined && { campaigns: campaignsOf(campaigns) }),
-    toCanonical: (record, link) => {
-      const made = withLink(toCanonical(record, settings), link);
-      return pausedWithoutLink(withClickLink(made, clickId));
-    },
+    toCanonical: (record) => pausedWithoutLink(withClickLink(toCanonical(record, settings), clickId)),
   };
 }
 
-function campaignsOf({
-  campaignOf,
-  linkOf,
-  ...declaration
-}: StreamDeclaration & CampaignRequest): CampaignRequest & { stream: Stream } {
-  return { stream: streamSchema.parse(declaration), campaignOf, linkOf };
+function campaignsOf({ of, rows, at, ...stream }: LinksDeclaration): CampaignRequest {
+  const counts = rowFilter(rows);
+  return {
+    stream,
+    campaignOf: (record) => record.text(of),
+    linkOf: (records) => {
+      for (const record of records) {
+        const link = counts(record.value) ? record.text(at) : undefined;
+        if (link !== undefined) return link;
+      }
+      return undefined;
+    },
+  };
 }
 
 function withLink(made: CanonicalRecord, link: string | undefined): CanonicalRecord {

@@ -159,12 +159,12 @@ it('offers are pulled, a click carries our id to the network, its conversion is 
   await pull(data);
   await pipeline.refresh(new Date().toISOString());
   const credited = await pipeline.ask(
-    `SELECT source, conversions.status::VARCHAR AS status, conversions.payout::VARCHAR AS payout, conversions.user_id,
+    `SELECT offers.source, conversions.status::VARCHAR AS status, conversions.payout::VARCHAR AS payout, conversions.user_id,
        stats.conversions::INTEGER AS conversions, stats.earnings::VARCHAR AS earnings
      FROM offers
      LEFT JOIN conversions USING (offer_id)
      LEFT JOIN offer_stats_2d AS stats USING (offer_id)
-     ORDER BY source`,
+     ORDER BY offers.source`,
   );
   expect(credited).toEqual(
     offers.map(({ source }) => ({

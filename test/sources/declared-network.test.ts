@@ -324,6 +324,16 @@ it.for<[string, object, string]>([
     },
     'sources[0].offers.fields.payout.number.decimal',
   ],
+  [
+    'links that are asked for by nothing',
+    {
+      source: 'a',
+      connector: 'http',
+      base_url: 'https://x.example',
+      offers: { fields: { external_id: 'i' }, links: { of: 'c', at: 'link', path: '/link' } },
+    },
+    'sources[0].offers.links ask for the same link each time',
+  ],
   ['a name that leads elsewhere', { source: '../a' }, 'source'],
 ])('sources.json with %s is refused, with the place and no secret', async ([, source, place]) => {
   const data = await dataWith(source);

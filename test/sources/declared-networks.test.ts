@@ -8,7 +8,8 @@ import { readSources } from '../../src/sources/config/sources-file.ts';
 import { declaredNetwork } from '../../src/sources/connectors/declared-networks.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 import { clockFrom, dataWith, pullMine, serve, terminal } from '../support/declared-network.ts';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** Pulls offers of a network whose answer is given, and returns what is written for landing. */
 async function written(connector: string, ...answers: object[]): Promise<unknown[]> {
@@ -329,7 +330,77 @@ describe('conversions of a network that has a file', () => {
     },
   );
 
-  it('cj: corrections and what was corrected wholly are passed over, and counted', async () => {
+  it('cj: corrections are taken off what they correct, in whichever window, until nothing is left', async () => {
+    const commission = (commissionId: string, own: object) => ({
+      commissionId,
+      original: false,
+      originalActionId: 'a1',
+      correctionReason: 'RETURNED_MERCHANDISE',
+      actionStatus: 'locked',
+      validationStatus: 'ACCEPTED',
+      eventDate: '2026-10-01T10:00:00Z',
+      shopperId: 'c1',
+      ...own,
+    });
+    const listed: { window: number; record: object }[] = [
+      {
+        window: 0,
+        record: commission('1', { original: true, correctionReason: null, pubCommissionAmountUsd: '10.00' }),
+      },
+    ];
+    let asked = 0;
+    const base_url = await serve(() => {
+      const window = asked++ % 3;
+      const records = listed.flatMap((each) => (each.window === window ? [each.record] : []));
+      const publisherCommissions = { count: records.length, maxCommissionId: null, payloadComplete: true, records };
+      return JSON.stringify({ data: { publisherCommissions } });
+    });
+    const data = await dataWith({
+      source: 'mine',
+      connector: 'cj',
+      base_url,
+      secrets: { publisher_id: '1', token: 't' },
+    });
+    const folder = join(data.landing, 'conversions');
+    const seen = new Set<string>();
+    const pulled = async (at: string) => {
+      const [result] = await pullSources({ data, terminal }, realEffects, clockFrom(Date.parse(at)));
+      const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ndjson')).toSorted();
+      const news = files.filter((file) => !seen.has(file));
+      for (const file of news) seen.add(file);
+      const texts = await Promise.all(news.map((file) => readFile(join(folder, file), 'utf8')));
+      const lines = texts.flatMap((text) =>
+        text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as object),
+      );
+      return { lines, left_out: result?.conversions_left_out };
+    };
+    expect(await pulled('2026-11-20T12:00:00Z')).toMatchObject({ lines: [{ kind: 'credit', payout: '10' }] });
+    listed.push({ window: 1, record: commission('2', { pubCommissionAmountUsd: '-4.00' }) });
+    listed.push({ window: 1, record: commission('3', { pubCommissionAmountUsd: '-6', actionStatus: 'new' }) });
+    expect(await pulled('2026-11-21T12:00:00Z')).toEqual({
+      lines: [
+        expect.objectContaining({ conversion_id: 'mine-1~2', kind: 'credit', payout: '6' }) as object,
+        expect.objectContaining({
+          conversion_id: 'mine-1',
+          kind: 'chargeback',
+          reason: 'returned_merchandise',
+        }) as object,
+      ],
+      left_out: {},
+    });
+    listed[2] = { window: 2, record: commission('3', { pubCommissionAmountUsd: '-6' }) };
+    expect(await pulled('2026-11-22T12:00:00Z')).toMatchObject({
+      lines: [{ conversion_id: 'mine-1~2', kind: 'reject' }],
+    });
+    // The conversion is no longer listed: what became of it is known already.
+    listed.shift();
+    expect(await pulled('2026-11-23T12:00:00Z')).toEqual({ lines: [], left_out: { corrects_unlisted: 2 } });
+  });
+
+  it('cj: what was corrected wholly before it was credited is rejected', async () => {
     await using network = await SimulatedNetwork.start('cj');
     network.conversions = [0, 3, 4].map((index) => ({ ...conversion(index), at: '2026-11-18T10:00:00Z' }));
     const data = await dataWith({
@@ -341,7 +412,7 @@ describe('conversions of a network that has a file', () => {
     });
     expect(
       await pullSources({ data, terminal }, realEffects, clockFrom(Date.parse('2026-11-20T12:00:00Z'))),
-    ).toMatchObject([{ status: 'done', conversion_lines: 1, conversions_left_out: { pending: 1, passed_over: 2 } }]);
+    ).toMatchObject([{ status: 'done', conversion_lines: 2, conversions_left_out: { pending: 1 } }]);
   });
 
   it('are checked by a page', async () => {

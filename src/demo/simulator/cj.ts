@@ -30,6 +30,8 @@ export const cjDialect: Dialect = {
         const commission = {
           commissionId: id,
           original: true,
+          originalActionId: `a-${id}`,
+          correctionReason: null,
           actionStatus: status === 'pending' ? 'new' : 'locked',
           validationStatus: status === 'rejected' ? 'DECLINED' : 'AUTOMATED',
           eventDate: at,
@@ -37,7 +39,12 @@ export const cjDialect: Dialect = {
           pubCommissionAmountUsd: payout,
           shopperId: clickId,
         };
-        const correction = { ...commission, commissionId: `${id}-1`, original: false };
+        const correction = {
+          ...commission,
+          commissionId: `${id}-1`,
+          original: false,
+          correctionReason: 'RETURNED_MERCHANDISE',
+        };
         return status === 'rejected'
           ? [commission, { ...correction, pubCommissionAmountUsd: `-${payout}` }]
           : [commission];

@@ -1,7 +1,7 @@
 import { oneOrMore } from '../../kit/intake/mapping/either-form.ts';
 import { placeSchema, rowsSchema } from '../../kit/intake/mapping/rows-schema.ts';
 import { z } from 'zod';
-import { pagingMistake, requestMistake, streamSchema } from '../connectors/declaration.ts';
+import { hasPlaceholder, pagingMistake, requestMistake, streamSchema } from '../connectors/declaration.ts';
 import { conversionFieldsSchema } from '../connectors/declared-conversion.ts';
 import { declaredFieldsSchema } from '../connectors/declared.ts';
 import { dateFormatMistake, isoDate } from '../http/window-days.ts';
@@ -26,6 +26,14 @@ const warningSchema = z.strictObject({
   rows: rowsSchema.describe('Conditions of records that are counted'),
 });
 
+/** Request for the link of an offer that the list has none of. */
+const linksSchema = streamSchema.extend({
+  of: placeSchema.describe('Place, in an offer’s record, of what its link is asked for by: `{campaign}` in the texts'),
+  rows: rowsSchema.optional().describe('Conditions of the answer’s records that may hold the link'),
+  at: placeSchema.describe('Place of the link in such a record; the first that has one counts'),
+});
+export type LinksDeclaration = z.output<typeof linksSchema>;
+
 /** The list of offers of a network that `sources.json` declares. */
 export const offersSchema = streamSchema.extend({
   full: z
@@ -37,6 +45,11 @@ export const offersSchema = streamSchema.extend({
     takes: '`{"parameter": NAME}` or `{"macro": TEXT}`',
     description:
       'Where its links take our click id: a parameter of the query, added or replaced, or a text in its place',
+  }),
+  links: z.union([linksSchema]).optional().meta({
+    absent: 'the list has them',
+    takes: '`of`, `rows`, `at`, and keys of a request',
+    description: 'Request for the link of an offer, by what stands at `of` in its record; each is asked for once',
   }),
   rows,
   non_incentive: oneOrMore(placeSchema).optional().meta({
@@ -78,6 +91,20 @@ export const conversionsSchema = streamSchema.extend({
       description: 'How `{from}` and `{to}` are written; with a time they are the first and the last second, UTC',
     }),
   rows,
+  corrections: z
+    .union([
+      z.strictObject({
+        of: placeSchema.describe('Place of an id that a conversion and its corrections share'),
+        rows: rowsSchema.describe('Conditions of records that correct another'),
+      }),
+    ])
+    .optional()
+    .meta({
+      absent: 'a record says all of its conversion',
+      takes: '`{"of": PLACE, "rows": …}`',
+      description:
+        'Corrections that are records of their own: their amounts are added to that of the conversion, which is rejected where nothing is left',
+    }),
   // A union, so that the page of settings takes the fields for one setting.
   fields: z.union([conversionFieldsSchema]).meta({
     takes: 'place or rules by field of ours',
@@ -109,6 +136,15 @@ export function* declarationMistakes(source: Declaring): Generator<{ path: strin
       { below: [], mistake: requestMistake(list, secrets) },
       { below: ['token'], mistake: token && requestMistake({ method: 'POST', ...token }, secrets) },
     ];
+    const links = kind === 'offers' ? source.offers?.links : undefined;
+    if (links !== undefined) {
+      mistakes.push({ below: ['links'], mistake: pagingMistake(links) ?? requestMistake(links, secrets) });
+      if (!hasPlaceholder(links, 'campaign'))
+        yield {
+          path: [kind, 'links'],
+          message: 'ask for the same link each time: write {campaign} into "query" or "path"',
+        };
+    }
     for (const { below, mistake } of mistakes)
       if (mistake !== undefined) yield { path: [kind, ...below, mistake.key], message: mistake.message };
     if (list.format.type !== 'json' && list.records.split('.').includes('*'))

@@ -35,13 +35,14 @@ function aboutOf({ note, offers, conversions, secrets, baseUrl }: Connector): st
 }
 
 /** Placeholders that a pull fills by itself. */
-const ownPlaceholders = new Set(['page', 'size', 'cursor', 'token', 'from', 'to']);
+const ownPlaceholders = new Set(['page', 'size', 'cursor', 'token', 'from', 'to', 'campaign']);
 
 /** Returns the names of the secrets that the declared lists of a source ask with. */
 export function secretsNamedBy({ offers, conversions }: Pick<SourceEntry, 'offers' | 'conversions'>): string[] {
   const requests: (Partial<RequestDeclaration> | undefined)[] = [
     offers,
     offers?.token,
+    offers?.links,
     conversions,
     conversions?.token,
   ];

@@ -23,6 +23,9 @@ const everyList = {
  * Affise, partner API 3.0. A goal may pay differently by country and system, which has no single payout: the lowest
  * counts. Failures come with HTTP 200 and `status` 2; a limit above 500 is cut to it. Shapes: tests/AffiliateMethods in
  * github.com/affise/php-sdk, the vendor's client.
+ *
+ * No file of data: an offer's currency is the first in which every goal is paid (`goalsOf`), so that it and the amounts
+ * depend on all payments at once, and targeting comes in groups, of which the words of all count.
  */
 export const affise: Connector = {
   name: 'affise',

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kit/text/json-text.ts';
 import type { ClickIdPlace } from '../records/click-link.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
-import type { StreamDeclaration } from './declaration.ts';
+import type { Stream, StreamDeclaration } from './declaration.ts';
 
 /** Settings of the source that a connector's code uses. */
 export interface SourceSettings {
@@ -20,6 +20,7 @@ export type CanonicalRecord = { record: JsonObject; warnings?: readonly string[]
 
 /** How a network gives the link of a campaign that an offer names: by a request with `{campaign}`. */
 export interface CampaignRequest {
+  stream: Stream;
   /** The campaign of an offer; undefined where the account has not joined it. */
   campaignOf: (record: NetworkRecord) => string | undefined;
   /** The link among the records of the answer. */
@@ -44,8 +45,6 @@ export interface Connector {
     /** True where a complete pull has all offers of the account; otherwise the source is declared `delta`. */
     isFull: boolean;
     clickId: ClickIdPlace;
-    /** Request for the link of an offer's campaign, where the list has no links. */
-    campaigns?: StreamDeclaration & CampaignRequest;
     toCanonical: (record: NetworkRecord, source: SourceSettings) => CanonicalRecord;
   };
   readonly conversions?: StreamDeclaration & {

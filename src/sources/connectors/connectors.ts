@@ -1,12 +1,10 @@
 import { affise } from './affise.ts';
-import { cake } from './cake.ts';
 import type { Connector } from './connector.ts';
 import { declaredNetwork, declaredNetworkNames, type DeclaredNetwork } from './declared-networks.ts';
 import { everflow } from './everflow.ts';
 
 const inCode: Readonly<Record<string, Connector>> = {
   everflow,
-  cake,
   affise,
 };
 /** `http` is a network that `sources.json` declares itself, `s3` is storage and none. */

@@ -3,6 +3,7 @@ import { conversionStates } from '../../kit/intake/mapping/mapped-fields.ts';
 import { statusOfState } from '../conversions/emitted-conversions.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { scalarText } from '../../kit/intake/mapping/places.ts';
+import { rowFilter } from '../../kit/intake/mapping/rows.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
 import type { JsonObject } from '../../kit/text/json-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
@@ -20,15 +21,27 @@ export const conversionFieldsSchema = fieldsSchema('conversions', {
   required: [['conversion_id'], ['click_id'], ['status'], ['occurred_at']],
 });
 
+/** How corrections of conversions are told from them, and which each corrects. */
+export interface CorrectionRule {
+  of: string;
+  rows: readonly Condition[];
+}
+
 /** Makes the function that converts a record as an operator declared it. */
 export function declaredConversion(mapping: {
   rows?: readonly Condition[] | undefined;
+  corrections?: CorrectionRule | undefined;
   fields: FieldMap;
 }): (record: NetworkRecord) => NetworkConversion | NoConversion {
-  const compiled = compileMapping(mapping, 'conversions');
-  return ({ value }) => {
-    const mapped = compiled.map(value);
-    return 'passedOver' in mapped ? 'passed_over' : conversionOf(mapped.record);
+  const compiled = compileMapping({ rows: mapping.rows, fields: mapping.fields }, 'conversions');
+  const { corrections } = mapping;
+  const corrects = rowFilter(corrections?.rows);
+  return (record) => {
+    const mapped = compiled.map(record.value);
+    if ('passedOver' in mapped) return 'passed_over';
+    const conversion = conversionOf(mapped.record);
+    if (corrections === undefined || typeof conversion === 'string') return conversion;
+    return { ...conversion, sharedId: record.text(corrections.of), isCorrection: corrects(record.value) };
   };
 }
 

@@ -17,7 +17,12 @@ export interface NetworkConversion {
   eventId?: string | undefined;
   /** Reason of a rejection. */
   reason?: string | undefined;
+  /** Id that a conversion and its corrections share, where the network corrects by records of their own. */
+  sharedId?: string | undefined;
+  /** A correction: its amount, mostly below zero, is added to that of the conversion. */
+  isCorrection?: boolean | undefined;
 }
 
 /** Why a record is no conversion that could be told of; such ones are counted. */
-export type NoConversion = 'unreadable' | 'passed_over' | 'unknown_status' | 'bad_time' | 'bad_payout';
+export type NoConversion =
+  'unreadable' | 'passed_over' | 'unknown_status' | 'bad_time' | 'bad_payout' | 'correction' | 'corrects_unlisted';

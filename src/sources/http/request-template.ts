@@ -86,4 +86,4 @@ export function fillTemplate(
   });
 }
 
-const knownNames = 'page, size, cursor, token, from or to';
+const knownNames = 'page, size, cursor, token, from, to or campaign';

@@ -5,7 +5,7 @@ import { compareDecimals, NumberReader } from './numbers.ts';
 import { scalarText } from './places.ts';
 import { storeSystem } from './store-system.ts';
 import { wordOf } from './rows.ts';
-import { timeReader } from './times.ts';
+import { timeReader, type TimeReader } from './times.ts';
 
 /** A value in our form; `undefined` is an absent one. `leftOut`: a word says that it does not count. */
 export type Converted = { value: JsonValue | undefined } | { leftOut: true } | { problem: string };
@@ -85,12 +85,23 @@ function scalarReader({ number, time, zone }: FieldMapping): ((value: JsonValue)
     };
   }
   if (time === undefined && zone === undefined) return undefined;
-  const read = timeReader(time, zone);
-  const form = time === undefined ? 'a time as ours are' : `a time as "${time}" says`;
+  const read = firstTime(time, zone);
+  const form = time === undefined ? 'a time as ours are' : `a time as "${time.join('" or "')}" says`;
   return (value) => {
     const text = scalarText(value);
     const moment = text === undefined ? undefined : read(text);
     return moment === undefined ? { problem: `${quotedValue(value)} is not ${form}` } : { value: moment };
+  };
+}
+
+function firstTime(times: readonly string[] | undefined, zone: string | undefined): TimeReader {
+  const readers = (times ?? [undefined]).map((time) => timeReader(time, zone));
+  return (text) => {
+    for (const read of readers) {
+      const moment = read(text);
+      if (moment !== undefined) return moment;
+    }
+    return undefined;
   };
 }
 

@@ -126,8 +126,9 @@ const ownRules = {
     takes: 'word of ours by word of theirs',
     description: 'Meanings, compared trimmed and without case. `"*"` is for the rest, null passes the record over',
   }),
-  time: z.string().min(1).max(200).superRefine(checkTime).optional().meta({
+  time: oneOrMore(z.string().min(1).max(200).superRefine(checkTime)).optional().meta({
     absent: asItIs,
+    takes: 'pattern, or list of such, of which the first that fits counts',
     description: '`epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns` or a pattern of strptime such as `%d.%m.%Y %H:%M`',
   }),
   zone: z
@@ -204,8 +205,9 @@ function checkField(field: OwnField, context: z.core.$RefinementCtx): void {
   if (field.lower && field.upper) says('contradicts "lower"', 'upper');
   if (field.number !== undefined && (field.time ?? field.zone) !== undefined)
     says('does not go with "time" or "zone": a field is the one or the other', 'number');
-  if (field.zone !== undefined && field.time !== undefined && isTime(field.time) && hasOwnOffset(field.time))
-    says(`contradicts "time": "${field.time}", which says itself how far it is from UTC`, 'zone');
+  const times = (field.time ?? []).filter((time) => isTime(time));
+  if (field.zone !== undefined && times.length > 0 && times.every((time) => hasOwnOffset(time)))
+    says(`contradicts "time": "${times.join('", "')}", which says itself how far it is from UTC`, 'zone');
   const [one, other] = ['lowest', 'first', 'join'].filter((key) => field[key as keyof OwnField] !== undefined);
   if (other !== undefined) says(`contradicts "${one}"`, other);
 }

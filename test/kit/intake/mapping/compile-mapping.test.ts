@@ -125,6 +125,14 @@ describe('a field', () => {
   });
 });
 
+it('a time is read by the first of several patterns that fits', () => {
+  const clicked_at = { at: 't', time: ['%m/%d/%Y %H:%M:%S', 'epoch_s'] };
+  const of = (t: unknown) => recordOf('clicks', { clicked_at }, { t })['clicked_at'];
+  expect(of('11/18/2026 10:00:00')).toBe('2026-11-18T10:00:00');
+  expect(of(1_795_000_000)).toBe('2026-11-18T11:06:40Z');
+  expect(of('18.11.2026')).toEqual({ unread: '18.11.2026' });
+});
+
 it('an address of an app store is the system that it is for', () => {
   const devices = { each: 'systems', at: 'name', else: { at: 'app', text: 'store' } };
   const of = (app: string) => recordOf('offers', { devices }, { app })['devices'];
