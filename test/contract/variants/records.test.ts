@@ -43,6 +43,18 @@ function path(name: string, { site_key, site_secret }: TestSite, parameters: obj
 }
 
 /** Far enough from the request before that no limit is reached. */
+/** The cookie of a site that is signed in to the portal. */
+async function signedIn({ site_key, site_secret }: TestSite): Promise<string> {
+  const answer = await running.get('/portal/sign-in', {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: running.address },
+    body: new URLSearchParams({ site_key, site_secret }),
+  });
+  expect(answer.status).toBe(303);
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
 const ask = (...of: Parameters<typeof path>): Promise<any> => {
   now += 61_000;
   return running.json(path(...of));
@@ -290,7 +302,8 @@ describe('a cursor', () => {
       await refused('conversions', wall, { cursor: made });
   });
 
-  test('that somebody makes shows nothing of another site, whatever else is asked', async () => {
+  test('that somebody makes shows nothing of another site, whatever else is asked, as a program or on a page', async () => {
+    const cookie = await signedIn(wall);
     const foreign = ['w1', 'd', 'secret', 'user of d'];
     const after = fc.constantFrom('', 'v', 'w', 'w0', "' OR true --");
     const parameters = fc.record(
@@ -309,9 +322,21 @@ describe('a cursor', () => {
         fc.constantFrom('conversions', 'postbacks', 'statement'),
         parameters,
         after,
-        async (name, asked, from) => {
+        fc.constantFrom('w1', 'd', "' OR ''='"),
+        async (name, asked, from, id) => {
           const bodyOf = async (more: object) => {
             now += 61_000;
+            const query = new URLSearchParams({ ...asked, ...more }).toString();
+            const page = name === 'statement' ? '/portal' : `/portal/${name}`;
+            const shown = await (await running.get(`${page}?${query}`, { headers: { cookie } })).text();
+            // What was asked for stands in the fields of the page.
+            expect(shown).toContain('</main>');
+            for (const cell of ['w1', 'd', 'secret', 'user of d']) expect(shown).not.toContain(`<td>${cell}</td>`);
+            const order = await running.get(`/c/api/v1/postbacks/${encodeURIComponent(id)}/resend`, {
+              method: 'POST',
+              body: new URLSearchParams({ ...wall, ...asked } as unknown as Record<string, string>),
+            });
+            expect(order.status).toBe(404);
             return (await running.get(path(name, wall, { limit: 1, ...asked, ...more }))).text();
           };
           const first = await bodyOf({});
