@@ -15,11 +15,11 @@ export interface PortalRequest {
    * The answer of an operation of the interface to this site, so that a page says what a program hears. Throws
    * `ApiError` as that does.
    */
-  ask<Body extends z.ZodType>(
+  ask: <Body extends z.ZodType>(
     operation: Operation,
     body: Body,
     parameters: Readonly<Record<string, string>>,
-  ): Promise<z.output<Body>>;
+  ) => Promise<z.output<Body>>;
 }
 
 /** A page of the portal for a site that is signed in. */

@@ -233,27 +233,33 @@ test.for([
     ['-n', '-r'],
     (code: string) =>
       `${code.replace('<?php', '')} [$rows, $since] = changed_conversions($argv[1], $argv[2], $argv[3], $argv[4]);
-       echo json_encode([array_keys($rows), $since]);`,
+       $day = array_filter($rows, fn ($row) => $row['status'] === 'credited' && str_starts_with($row['occurred_at'], '2026-11-18'));
+       echo json_encode([array_keys($rows), $since, round(array_sum(array_column($day, 'reward')), 4)]);`,
   ],
   [
     'python',
     ['-c'],
     (code: string) =>
-      `${code}\nimport sys\nrows, since = changed_conversions(*sys.argv[1:])\nprint(json.dumps([list(rows), since]))`,
+      `${code}\nimport sys\nrows, since = changed_conversions(*sys.argv[1:])
+day = [row["reward"] for row in rows.values() if row["status"] == "credited" and row["occurred_at"].startswith("2026-11-18")]
+print(json.dumps([list(rows), since, float(sum(day))]))`,
   ],
-] as const)('the example in %s keeps a copy', async ([language, before, program], { skip }) => {
-  const interpreter = language === 'python' ? 'python3' : language;
-  if (spawnSync(interpreter, ['--version']).error !== undefined) skip(`there is no ${interpreter} here`);
-  now += 3_600_000;
-  const changed = async (since: string) => {
-    const given = [running.address, wall.site_key, wall.site_secret, since];
-    const { stdout } = await promisify(execFile)(interpreter, [...before, program(example(language)), ...given]);
-    return JSON.parse(stdout) as unknown;
-  };
-  const next = '2026-11-20T11:00:00+00:00';
-  expect(await changed('2000-01-01')).toEqual([['v0', 'v1', 'v2', 'v3', 'v4', 'v5'], next]);
-  expect(await changed(next)).toEqual([['v0', 'v1'], next]);
-});
+] as const)(
+  'the example in %s keeps a copy, whose rewards of a day are the statement’s',
+  async ([language, before, program], { skip }) => {
+    const interpreter = language === 'python' ? 'python3' : language;
+    if (spawnSync(interpreter, ['--version']).error !== undefined) skip(`there is no ${interpreter} here`);
+    now += 3_600_000;
+    const changed = async (since: string) => {
+      const given = [running.address, wall.site_key, wall.site_secret, since];
+      const { stdout } = await promisify(execFile)(interpreter, [...before, program(example(language)), ...given]);
+      return JSON.parse(stdout) as unknown[];
+    };
+    const next = '2026-11-20T11:00:00+00:00';
+    expect(await changed('2000-01-01')).toEqual([['v0', 'v1', 'v2', 'v3', 'v4', 'v5'], next, 450.0135]);
+    expect((await changed(next)).slice(0, 2)).toEqual([['v0', 'v1'], next]);
+  },
+);
 
 describe('credentials, limits and errors are those of Variant C', () => {
   test.each(['statement', 'conversions', 'postbacks'])('%s', async (name) => {
