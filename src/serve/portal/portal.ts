@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { z } from 'zod';
 import type { Settings } from '../../kit/config/settings.ts';
 import { packageFile } from '../../kit/files/package-files.ts';
 import { baseStyle } from '../../kit/html/base-style.ts';
@@ -148,7 +147,7 @@ export class Portal {
     const snapshot = this.#api.servedSnapshot();
     const ask: PortalRequest['ask'] = async (operation, body, parameters) => {
       const answer = await this.#api.answerOf(operation, site, snapshot, parameters);
-      return body.parse(answer) as z.output<typeof body>;
+      return body.parse(answer);
     };
     return { site, asOf: snapshot.asOf, asked, ask };
   }
