@@ -20,6 +20,7 @@ import { linksOf } from './offers/links.ts';
 import type { Links } from './offers/links.ts';
 import { SiteRegistry } from '../kit/http/site-registry.ts';
 import { AccessLog } from './server/access-log.ts';
+import { Portal } from './portal/portal.ts';
 import { PublisherApi } from './api/publisher-api.ts';
 import type { PublishedSnapshot } from './snapshot/published-snapshot.ts';
 import { RequestLimits } from './access/limits.ts';
@@ -150,12 +151,13 @@ export async function createService({
   const connections = new Connections(metrics);
   const unsent = new UnsentAnswers(metrics);
   const api = new PublisherApi(state, settings, metrics);
+  const portal = new Portal(api, settings, log);
   measurePulls(metrics, data, now);
   if (pictures !== undefined) measurePictures(metrics, pictures);
   const health = new Health({ settings, snapshot, metrics, moreMetrics, describe: () => server.swagger(), now });
   const fixed = new Map([...health.routes, ...(await documentation())]);
   const publicUrl = settings.public_url;
-  const server = await createHttpServer({ api, fixed, accessLog, connections, unsent, log, publicUrl });
+  const server = await createHttpServer({ api, portal, fixed, accessLog, connections, unsent, log, publicUrl });
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));

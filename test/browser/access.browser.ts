@@ -1,25 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type AxeBuilder from 'axe-core';
-import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { axeFindings } from './support/axe-findings.ts';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
 import { everyPage } from './support/every-page.ts';
 import { randomNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
-
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-
-/** Findings of axe on a page, by WCAG 2.2 AA and its own best practices. */
-async function findings(page: Page): Promise<string[]> {
-  // The debugger is not bound by the page's policy.
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof AxeBuilder }).axe.run();
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-  });
-}
 
 describe.each([
   { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
@@ -32,7 +17,7 @@ describe.each([
     const { visit, page } = await openConsole(data, { context });
     for (const path of await everyPage(data)) {
       expect(await visit(path), path).toBe(200);
-      expect(await findings(page), path).toEqual([]);
+      expect(await axeFindings(page), path).toEqual([]);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(width, path).toBeLessThanOrEqual(context.viewport.width);
     }
@@ -48,7 +33,7 @@ describe.each([
     await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByRole('heading', { name: 'A mapping for it' }).waitFor();
     await page.getByText('What a file does not say itself').click();
-    expect(await findings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(context.viewport.width);
     const large = { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.alloc(20_000_001) };

@@ -47,6 +47,13 @@ export const hourlyOrders: LimitRule = {
   bucket: (site) => ({ name: `C orders ${site.site_key}`, limit: 60, length: hour }),
 };
 
+/** Pages that people of a site look at: a query each. */
+export const hourlyPortal: LimitRule = {
+  scope: 'site',
+  counted: true,
+  bucket: (site) => ({ name: `portal ${site.site_key}`, limit: 600, length: hour }),
+};
+
 /** Variant A: a key alone opens it, so a site's limit must not be one that strangers can use up. */
 export const perMinuteAndClient: LimitRule = {
   scope: 'address',

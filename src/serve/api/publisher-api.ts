@@ -11,9 +11,9 @@ import type { Site } from '../../kit/sites/sites.ts';
 import type { MirroredPictures } from '../../pictures/mirrored-pictures.ts';
 import { limitHeaders } from '../access/limits.ts';
 import type { RequestLimits } from '../access/limits.ts';
-import type { Operation, SiteOrders } from '../endpoints/operation.ts';
+import type { Operation, RequestContext, SiteOrders } from '../endpoints/operation.ts';
 import { parameterError } from '../http/parameters.ts';
-import { errorResponse, withHeaders } from '../http/response.ts';
+import { errorResponse, wholeOf, withHeaders } from '../http/response.ts';
 import type { HttpResponse } from '../http/response.ts';
 import type { Variant } from '../http/variant.ts';
 import type { Links } from '../offers/links.ts';
@@ -69,7 +69,7 @@ const retryWhenOverloadedSeconds = 10;
 
 /** The publishers' operations by path: each variant under its own base address, all of them on the bare host. */
 export class PublisherApi {
-  readonly #state: ServiceState;
+  readonly state: ServiceState;
   readonly #defaultVariant: Variant;
   readonly #clientAddresses: ClientAddresses;
   readonly #pages = new PageCache();
@@ -77,7 +77,7 @@ export class PublisherApi {
   #pagesOf: PublishedSnapshot | undefined;
 
   constructor(state: ServiceState, settings: Pick<Settings, 'default_variant' | 'trusted_proxies'>, metrics: Metrics) {
-    this.#state = state;
+    this.state = state;
     this.#clientAddresses = clientAddresses(settings.trusted_proxies);
     this.#defaultVariant = settings.default_variant === 'B' ? variantB : variantC;
     const pages = this.#pages;
@@ -117,7 +117,7 @@ export class PublisherApi {
 
   /** All checks but that of the parameters, in their order. Throws `ApiError`. */
   async #check(request: FastifyRequest, reply: FastifyReply, candidates: readonly Operation[]): Promise<void> {
-    const { limits, sites } = this.#state;
+    const { limits, sites } = this.state;
     const asked = this.#begin(this.#choose(candidates, undefined));
     request.asked = asked;
     const site = asked.operation.identify(sites, parametersOf(request));
@@ -127,7 +127,7 @@ export class PublisherApi {
     const { operation, snapshot, now } = asked;
     const isApproved = site.status === 'active';
     const counts = isApproved && snapshot !== undefined;
-    const limit = await limits.check(operation.limit, site, () => this.#clientOf(request), now, counts);
+    const limit = await limits.check(operation.limit, site, () => this.clientOf(request), now, counts);
     if (operation.variant.showsLimits) reply.headers(limitHeaders(limit));
     if (!isApproved)
       throw new ApiError(
@@ -147,10 +147,10 @@ export class PublisherApi {
   }
 
   #begin(operation: Operation): PublisherRequest {
-    const snapshot = this.#state.snapshot();
+    const snapshot = this.state.snapshot();
     if (snapshot !== this.#pagesOf) this.#pages.dropAllButHeld();
     this.#pagesOf = snapshot;
-    return { operation, site: undefined, snapshot, now: this.#state.now() };
+    return { operation, site: undefined, snapshot, now: this.state.now() };
   }
 
   /** The operation of the site's variant, else of the default one; where a path has one operation only, that one. */
@@ -165,47 +165,80 @@ export class PublisherApi {
       site: Site;
       snapshot: PublishedSnapshot;
     };
-    const feed = snapshot.feedOf(site, this.#state.links(snapshot));
-    const { orders } = this.#state;
-    const parameters =
-      operation.params === undefined
-        ? parametersOf(request)
-        : { ...parametersOf(request), ...(request.params as object) };
-    const found = await operation.respond({ site, parameters, snapshot, feed, pages: this.#pages, orders, now });
+    const sent = parametersOf(request);
+    const parameters = operation.params === undefined ? sent : { ...sent, ...(request.params as object) };
+    const found = await operation.respond(this.#contextOf(site, snapshot, parameters, now));
     // Only here, after all checks: anyone who may not have the page must not learn that it is unchanged either.
     return reply.answer(found instanceof PreparedPage ? await found.respond(request.headers) : found);
   }
 
+  #contextOf(site: Site, snapshot: PublishedSnapshot, parameters: unknown, now: number): RequestContext<unknown> {
+    const feed = snapshot.feedOf(site, this.state.links(snapshot));
+    return { site, parameters, snapshot, feed, pages: this.#pages, orders: this.state.orders, now };
+  }
+
+  /** The snapshot that answers now. Throws `ApiError` before anything was published. */
+  servedSnapshot(): PublishedSnapshot {
+    const { snapshot } = this.#begin(operations[0] as Operation);
+    if (snapshot === undefined) throw nothingPublished();
+    return snapshot;
+  }
+
+  /**
+   * The document that an operation answers a site with, which has shown its secret, counted against no limit. Throws
+   * `ApiError`, also for parameters that the operation does not take.
+   */
+  async answerOf(
+    operation: Operation,
+    site: Site,
+    snapshot: PublishedSnapshot,
+    sent: Readonly<Record<string, string>>,
+  ): Promise<unknown> {
+    const asked = { ...sent, site_key: site.site_key, site_secret: site.site_secret };
+    const read = operation.querystring.safeParse(asked);
+    const inPath = operation.params?.safeParse(asked);
+    const [mistake] = [...(read.error?.issues ?? []), ...(inPath?.error?.issues ?? [])];
+    if (mistake !== undefined) throw parameterError(asked, String(mistake.path[0]), mistake.message);
+    const parameters = { ...(read.data as object), ...(inPath?.data as object | undefined) };
+    const found = await operation.respond(this.#contextOf(site, snapshot, parameters, this.state.now()));
+    const { body } = found instanceof PreparedPage ? await found.respond({}) : found;
+    return body === undefined ? undefined : JSON.parse(wholeOf(body).toString());
+  }
+
+  /** An error in the variant's form; failed identifications are counted. */
+  async refusal(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<HttpResponse> {
+    return this.error(request, await this.slowedDown(error, request, reply));
+  }
+
   /**
    * Guessing of credentials is slowed down by the address that it comes from; the site that was named does not notice.
+   * Returns the error to answer with.
    */
-  async refusal(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<HttpResponse> {
-    if (error.kind !== 'unknown_credentials') return this.error(request, error);
-    const now = this.#state.now();
-    const limit = await this.#state.limits.countFailure(this.#clientOf(request), now);
-    if (limit.allowed) return this.error(request, error);
+  async slowedDown(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<ApiError> {
+    if (error.kind !== 'unknown_credentials') return error;
+    const now = this.state.now();
+    const limit = await this.state.limits.countFailure(this.clientOf(request), now);
+    if (limit.allowed) return error;
     reply.headers(retryAfterHeader(limit, now));
-    return this.error(
-      request,
-      new ApiError(
-        'rate_limited',
-        'too many failed identifications from this address; try again later with the right credentials',
-      ),
+    return new ApiError(
+      'rate_limited',
+      'too many failed identifications from this address; try again later with the right credentials',
     );
   }
 
-  #clientOf({ raw, headers }: FastifyRequest): string {
+  /** The address that a request comes from. */
+  clientOf({ raw, headers }: FastifyRequest): string {
     return this.#clientAddresses(raw.socket.remoteAddress, headers['x-forwarded-for']?.toString());
   }
 
   /** The picture of a published name where it is mirrored, else where the advertiser has it. */
   async picture(request: FastifyRequest, name: string): Promise<HttpResponse> {
-    const snapshot = this.#state.snapshot();
+    const snapshot = this.state.snapshot();
     if (snapshot === undefined) throw nothingPublished();
     const address = snapshot.pictures.get(name);
     if (address === undefined) throw new ApiError('nothing_found', 'no offer has a picture of this name');
     const redirect = pictureResponse(address, this.#variantAt(pathOf(request)), snapshot);
-    const mirrored = await this.#state.pictures?.find(name);
+    const mirrored = await this.state.pictures?.find(name);
     return mirrored === undefined ? redirect : { ...mirroredResponse(mirrored, request.headers), instead: redirect };
   }
 
@@ -213,7 +246,7 @@ export class PublisherApi {
   error(request: FastifyRequest | undefined, error: ApiError): HttpResponse {
     const asked = request?.asked;
     const variant = asked?.operation.variant ?? this.#variantAt(request === undefined ? '' : pathOf(request));
-    return errorResponse(error, variant, asked === undefined ? this.#state.snapshot() : asked.snapshot);
+    return errorResponse(error, variant, asked === undefined ? this.state.snapshot() : asked.snapshot);
   }
 
   /** In place of a response that there is no room for, since too much waits for clients that do not take it. */

@@ -19,6 +19,7 @@ import { maxBodyBytes } from '../http/body-limit.ts';
 import { parameterError } from '../http/parameters.ts';
 import { wholeOf, withHeaders } from '../http/response.ts';
 import type { HttpResponse, FixedRoutes, PiecedBody } from '../http/response.ts';
+import type { Portal } from '../portal/portal.ts';
 import { pathOf } from './access-log.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Connections } from './connections.ts';
@@ -48,6 +49,7 @@ const statuses: ReadonlyMap<string, number> = new Map([
 /** Parts that the HTTP server answers with, and that count its answers. */
 export interface HttpServerParts {
   api: PublisherApi;
+  portal: Portal;
   fixed: FixedRoutes;
   accessLog: AccessLog;
   connections: Connections;
@@ -59,7 +61,7 @@ export interface HttpServerParts {
 
 /** Makes the HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
 export async function createHttpServer(parts: HttpServerParts): Promise<FastifyInstance> {
-  const { api, fixed, accessLog, connections, unsent, log, publicUrl } = parts;
+  const { api, portal, fixed, accessLog, connections, unsent, log, publicUrl } = parts;
   const answer = (reply: FastifyReply, response: HttpResponse) =>
     send(reply, unsent, unsent.hasRoomFor(response) ? response : (response.instead ?? api.overloaded(reply.request)));
   const server = fastify({
@@ -164,6 +166,7 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
 
   await describeInterface(server, publicUrl);
   api.register(server);
+  portal.register(server);
   for (const folder of pictureFolders)
     for (const method of ['GET', 'HEAD'])
       server.route<{ Params: { name: string } }>({

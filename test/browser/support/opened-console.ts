@@ -51,13 +51,7 @@ export async function openConsole(
   });
   onTestFinished(() => console.close());
   const address = await console.listen({ host: '127.0.0.1', port: 0 });
-  const complaints: string[] = [];
-  const newContext = async (options: object = {}) => {
-    const context = await (await theBrowser()).newContext(options);
-    onTestFinished(() => context.close());
-    context.on('page', (page) => watch(page, address, complaints));
-    return context;
-  };
+  const { newContext, complaints } = watchedBrowser(address);
   const context = await newContext(contextOptions);
   const page = await context.newPage();
   await page.goto(address + console.issueLink());
@@ -65,6 +59,20 @@ export async function openConsole(
   await page.waitForURL(`${address}/`);
   const visit = async (path: string) => (await page.goto(address + path))?.status() ?? 0;
   return { console, address, page, context, complaints, newContext, visit };
+}
+
+/** Windows of the test's browser, closed when it ends, and faults of their pages, which are all at one address. */
+export function watchedBrowser(address: string): Pick<OpenedConsole, 'newContext' | 'complaints'> {
+  const complaints: string[] = [];
+  return {
+    complaints,
+    newContext: async (options: object = {}) => {
+      const context = await (await theBrowser()).newContext(options);
+      onTestFinished(() => context.close());
+      context.on('page', (page) => watch(page, address, complaints));
+      return context;
+    },
+  };
 }
 
 function watch(page: Page, address: string, complaints: string[]): void {

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { existsSync, rmSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
@@ -134,6 +136,28 @@ test('a test says at once what the address answered, and its signature is right'
   });
   status = 200;
   expect((await running.post('/c/api/v1/postbacks/test', other, 404)).error.message).toContain('no postback address');
+});
+
+test('the lines of the guide do both', async ({ skip }) => {
+  if (spawnSync('curl', ['--version']).error !== undefined) skip('there is no curl here');
+  await inStore(async (store) => {
+    await store.importOutbox('second', [outboxRow(3, { siteKey: 'own', webhookId: 'pb_3' })]);
+  });
+  await pass();
+  const guide = readFileSync(new URL('../../../src/serve/publishers.md', import.meta.url), 'utf8');
+  const lines = /### Getting a postback again\n[^]*?```sh\n([^]*?)```/.exec(guide)?.[1] ?? '';
+  const { site_key: SITE_KEY, site_secret: SITE_SECRET } = own;
+  const env = { ...process.env, API: running.address, SITE_KEY, SITE_SECRET, POSTBACK_ID: 'pb_3' };
+  const { stdout } = await promisify(execFile)('sh', ['-ec', lines.replaceAll(/^curl.*$/gm, '$&; echo')], { env });
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  ).toMatchObject([
+    { postback_id: 'pb_3', resent: true, state: 'pending' },
+    { delivered: true, status: 200 },
+  ]);
 });
 
 describe('refused', () => {

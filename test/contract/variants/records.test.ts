@@ -43,6 +43,18 @@ function path(name: string, { site_key, site_secret }: TestSite, parameters: obj
 }
 
 /** Far enough from the request before that no limit is reached. */
+/** The cookie of a site that is signed in to the portal. */
+async function signedIn({ site_key, site_secret }: TestSite): Promise<string> {
+  const answer = await running.get('/portal/sign-in', {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: running.address },
+    body: new URLSearchParams({ site_key, site_secret }),
+  });
+  expect(answer.status).toBe(303);
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
 const ask = (...of: Parameters<typeof path>): Promise<any> => {
   now += 61_000;
   return running.json(path(...of));
@@ -221,27 +233,33 @@ test.for([
     ['-n', '-r'],
     (code: string) =>
       `${code.replace('<?php', '')} [$rows, $since] = changed_conversions($argv[1], $argv[2], $argv[3], $argv[4]);
-       echo json_encode([array_keys($rows), $since]);`,
+       $day = array_filter($rows, fn ($row) => $row['status'] === 'credited' && str_starts_with($row['occurred_at'], '2026-11-18'));
+       echo json_encode([array_keys($rows), $since, round(array_sum(array_column($day, 'reward')), 4)]);`,
   ],
   [
     'python',
     ['-c'],
     (code: string) =>
-      `${code}\nimport sys\nrows, since = changed_conversions(*sys.argv[1:])\nprint(json.dumps([list(rows), since]))`,
+      `${code}\nimport sys\nrows, since = changed_conversions(*sys.argv[1:])
+day = [row["reward"] for row in rows.values() if row["status"] == "credited" and row["occurred_at"].startswith("2026-11-18")]
+print(json.dumps([list(rows), since, float(sum(day))]))`,
   ],
-] as const)('the example in %s keeps a copy', async ([language, before, program], { skip }) => {
-  const interpreter = language === 'python' ? 'python3' : language;
-  if (spawnSync(interpreter, ['--version']).error !== undefined) skip(`there is no ${interpreter} here`);
-  now += 3_600_000;
-  const changed = async (since: string) => {
-    const given = [running.address, wall.site_key, wall.site_secret, since];
-    const { stdout } = await promisify(execFile)(interpreter, [...before, program(example(language)), ...given]);
-    return JSON.parse(stdout) as unknown;
-  };
-  const next = '2026-11-20T11:00:00+00:00';
-  expect(await changed('2000-01-01')).toEqual([['v0', 'v1', 'v2', 'v3', 'v4', 'v5'], next]);
-  expect(await changed(next)).toEqual([['v0', 'v1'], next]);
-});
+] as const)(
+  'the example in %s keeps a copy, whose rewards of a day are the statement’s',
+  async ([language, before, program], { skip }) => {
+    const interpreter = language === 'python' ? 'python3' : language;
+    if (spawnSync(interpreter, ['--version']).error !== undefined) skip(`there is no ${interpreter} here`);
+    now += 3_600_000;
+    const changed = async (since: string) => {
+      const given = [running.address, wall.site_key, wall.site_secret, since];
+      const { stdout } = await promisify(execFile)(interpreter, [...before, program(example(language)), ...given]);
+      return JSON.parse(stdout) as unknown[];
+    };
+    const next = '2026-11-20T11:00:00+00:00';
+    expect(await changed('2000-01-01')).toEqual([['v0', 'v1', 'v2', 'v3', 'v4', 'v5'], next, 450.0135]);
+    expect((await changed(next)).slice(0, 2)).toEqual([['v0', 'v1'], next]);
+  },
+);
 
 describe('credentials, limits and errors are those of Variant C', () => {
   test.each(['statement', 'conversions', 'postbacks'])('%s', async (name) => {
@@ -290,7 +308,8 @@ describe('a cursor', () => {
       await refused('conversions', wall, { cursor: made });
   });
 
-  test('that somebody makes shows nothing of another site, whatever else is asked', async () => {
+  test('that somebody makes shows nothing of another site, whatever else is asked, as a program or on a page', async () => {
+    const cookie = await signedIn(wall);
     const foreign = ['w1', 'd', 'secret', 'user of d'];
     const after = fc.constantFrom('', 'v', 'w', 'w0', "' OR true --");
     const parameters = fc.record(
@@ -309,9 +328,21 @@ describe('a cursor', () => {
         fc.constantFrom('conversions', 'postbacks', 'statement'),
         parameters,
         after,
-        async (name, asked, from) => {
+        fc.constantFrom('w1', 'd', "' OR ''='"),
+        async (name, asked, from, id) => {
           const bodyOf = async (more: object) => {
             now += 61_000;
+            const query = new URLSearchParams({ ...asked, ...more }).toString();
+            const page = name === 'statement' ? '/portal' : `/portal/${name}`;
+            const shown = await (await running.get(`${page}?${query}`, { headers: { cookie } })).text();
+            // What was asked for stands in the fields of the page.
+            expect(shown).toContain('</main>');
+            for (const cell of ['w1', 'd', 'secret', 'user of d']) expect(shown).not.toContain(`<td>${cell}</td>`);
+            const order = await running.get(`/c/api/v1/postbacks/${encodeURIComponent(id)}/resend`, {
+              method: 'POST',
+              body: new URLSearchParams({ ...wall, ...asked } as unknown as Record<string, string>),
+            });
+            expect(order.status).toBe(404);
             return (await running.get(path(name, wall, { limit: 1, ...asked, ...more }))).text();
           };
           const first = await bodyOf({});

@@ -1,0 +1,29 @@
+import { html, type Html } from '../../../kit/html/html.ts';
+import { resendBody, testBody } from '../../variant-c/orders/bodies.ts';
+import { resendPostback } from '../../variant-c/orders/resend.ts';
+import { testPostback } from '../../variant-c/orders/test.ts';
+import type { PortalRequest } from '../portal-page.ts';
+
+const back = html`<p><a href="/portal/postbacks">Back to the postbacks</a></p>`;
+
+/** Sends one of the site's postbacks again and says what happens next. */
+export async function resendAnswer({ asked, ask }: PortalRequest): Promise<Html> {
+  const { postback_id, resent, state, attempts, message } = await ask(resendPostback, resendBody, asked);
+  return html`<p role="status">
+      ${resent ? 'Ordered' : 'Nothing new was ordered'}: postback <code>${postback_id}</code> is ${state}, after ${attempts}
+      attempts.
+    </p>
+    <p>${message}.</p>
+    ${back}`;
+}
+
+/** Sends a test postback and says what the site's address answered. */
+export async function testAnswer({ ask }: PortalRequest): Promise<Html> {
+  const { delivered, host, status, error, duration_ms, click_id, message } = await ask(testPostback, testBody, {});
+  return html`<p role="status">
+      ${host} ${delivered ? 'took the test' : `did not take the test: ${error}`}${status !== null && `, status ${status}`},
+      after ${duration_ms} ms. Its click is <code>${click_id}</code>.
+    </p>
+    <p>${message}.</p>
+    ${back}`;
+}
