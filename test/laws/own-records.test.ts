@@ -117,7 +117,7 @@ async function checked(
     payout: string;
     status: string;
   }>(
-    `SELECT conversion_id AS id, occurred_at::DATE::VARCHAR AS day, offer_id, source, conversions.payout, conversions.status
+    `SELECT conversion_id AS id, occurred_at::DATE::VARCHAR AS day, offer_id, offers.source, conversions.payout, conversions.status
      FROM conversions JOIN offers USING (offer_id) WHERE site_key = '${siteKey}' AND conversions.payout IS NOT NULL`,
   );
   const shareOf = ({ offer_id, source }: { offer_id: number; source: string }) => {

@@ -30,8 +30,8 @@ export function rotateSecret(site: WrittenSite, now: number, { endsNow = false }
 }
 
 /**
- * Returns the secret before a new one while it is valid, at a moment in milliseconds since the epoch. One without an end
- * signs, but opens nothing.
+ * Returns the secret before a new one while it is valid, at a moment in milliseconds since the epoch. One without an
+ * end signs, but opens nothing.
  */
 export function previousSecret(
   { previous_site_secret: secret, previous_secret_until: until }: Site,

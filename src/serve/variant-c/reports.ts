@@ -5,7 +5,10 @@ import { reportsBody } from './bodies.ts';
 import { reportTemplate } from './report-template.ts';
 import { variantC } from './variant.ts';
 
-/** `GET /api/v1/reports`: all active offers of both types that the site may have in one answer. It takes no parameters but the credentials. */
+/**
+ * `GET /api/v1/reports`: all active offers of both types that the site may have, in one answer. It takes no parameters
+ * but the credentials.
+ */
 export const reports = pageOperation({
   path: '/c/api/v1/reports',
   operationId: 'listReports',
