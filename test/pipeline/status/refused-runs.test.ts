@@ -59,7 +59,9 @@ it('a run whose end is not brought to storage is shown, too, though the ledger h
   await pipeline.refresh(noon);
   // The copy of the state, like publishing to storage, comes after the end of the run in the ledger.
   const effects = at('2026-03-10T12:05:00Z');
-  const files = { ...effects.files, copyFile: () => Promise.reject(new Error('made to fail')) };
+  const copyFile: typeof effects.files.copyFile = (from, to, step) =>
+    step.startsWith('state copy') ? Promise.reject(new Error('made to fail')) : effects.files.copyFile(from, to, step);
+  const files = { ...effects.files, copyFile };
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
   await expect(refresh({ data, terminal }, { ...effects, files })).rejects.toThrow('made to fail');
   const { alarms, last_failure } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
