@@ -138,6 +138,8 @@ describe('the operators’ guide, as one types it', () => {
         }
       }
     },
+    // `start` is four processes, which take their time on a busy machine.
+    120_000,
   );
 
   it.for(left)('$text', ({ reason }, { skip }) => skip(reason));

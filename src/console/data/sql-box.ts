@@ -35,7 +35,7 @@ export class SqlBox {
     this.#milliseconds = milliseconds;
   }
 
-  /** Throws `UsageError` for what is no query that reads tables, `OfferlineError` where it fails, and `TooBusyError`. */
+  /** Throws `UsageError` for what is no query of tables, `OfferlineError` where it fails, and `TooBusyError`. */
   ask(folder: string, sql: string): Promise<BoxAnswer> {
     return this.#queue.run(async () => {
       const stop = AbortSignal.timeout(this.#milliseconds);

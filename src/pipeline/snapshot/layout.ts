@@ -12,7 +12,7 @@ export function snapshotIdOf(runId: number, asOf: Moment): string {
   return `${runNumberText(runId)}-${compactText(asOf)}`;
 }
 
-/** Returns the as-of of a snapshot by its name, to the second, in milliseconds since the epoch; NaN for another name. */
+/** Returns the as-of in a snapshot's name, to the second, in milliseconds since the epoch; NaN for another name. */
 export function asOfOfSnapshot(id: string): number {
   const [, day, hour, minute, second] = /^\d+-(\d{8})T(\d{2})(\d{2})(\d{2})Z$/.exec(id) ?? [];
   const date = day?.replace(/(....)(..)(..)/, '$1-$2-$3');

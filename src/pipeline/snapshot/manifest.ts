@@ -69,8 +69,8 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /**
- * Parses the file's text. Throws `NewerDataError` for that of a newer version, JSON's error, or one that says what is not
- * as written.
+ * Parses the file's text. Throws `NewerDataError` for that of a newer version, JSON's error, or one that says what is
+ * not as written.
  */
 export function parseManifest(text: string): Manifest {
   const { manifest_sha256: _seal, ...written } = JSON.parse(text) as Manifest & { manifest_sha256: string };

@@ -11,8 +11,8 @@ const hourMilliseconds = 3_600_000;
 
 /**
  * Returns the names of the newest `snapshots_kept` whole snapshots, of the newest of each hour of the last
- * `snapshots_kept_hours` before `current`, of `current`, and of those that a reader has open: an analyst's queries go on
- * giving the same answers.
+ * `snapshots_kept_hours` before `current`, of `current`, and of those that a reader has open: an analyst's queries go
+ * on giving the same answers.
  */
 export async function snapshotsToKeep({ data, settings }: Run, current: string): Promise<ReadonlySet<string>> {
   const whole = await wholeSnapshots(data);

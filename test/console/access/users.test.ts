@@ -46,7 +46,7 @@ it.for([
   ['{"users":[secret', 'users.json is not valid JSON'],
   [
     JSON.stringify({ users: [{ ...user, role: 'king' }] }, null, 1),
-    'line 5: users[0].role is not "viewer" or "operator"',
+    'line 5: users[0].role is not "viewer", "analyst" or "operator"',
   ],
   [JSON.stringify({ users: [{ ...user, token_sha256: 'secret' }] }), 'is not a SHA-256'],
   [JSON.stringify({ users: [user, user] }), 'two users have the same name'],
