@@ -33,6 +33,7 @@ try {
     base_url: network.url,
     secrets: dialect.secrets(key),
     currency: dialect.currency,
+    time_zone: dialect.conversions?.timeZone,
   };
   console.log(`${name} listens at ${network.url}; for sources.json:\n${JSON.stringify({ sources: [entry] }, null, 2)}`);
 } catch (error) {

@@ -29,7 +29,7 @@ function aboutOf({ note, offers, conversions, secrets, baseUrl }: Connector): st
   const parts = [
     note?.split(/\.(?:\s|$)/, 1)[0] ?? lists.join(' and '),
     secrets.length === 0 ? '' : `takes ${secrets.join(', ')}`,
-    note === undefined && baseUrl === undefined ? 'each customer has an address' : '',
+    baseUrl === undefined && secrets.length > 0 ? 'each customer has an address' : '',
   ];
   return parts.filter((part) => part !== '').join('; ');
 }

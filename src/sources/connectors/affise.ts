@@ -29,7 +29,9 @@ const everyList = {
  */
 export const affise: Connector = {
   name: 'affise',
+  note: 'Affise, partner API 3.0: offers and conversions, page by page.',
   secrets: ['api_key'],
+  secretHints: { api_key: "API key of the partner, in the panel's settings" },
   offers: {
     isFull: true,
     clickId: { parameter: 'sub1' },

@@ -18,8 +18,10 @@ import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/
  */
 export const everflow: Connector = {
   name: 'everflow',
+  note: 'Everflow, affiliate API v1: offers that the affiliate may run and conversions, page by page.',
   baseUrl: 'https://api.eflow.team',
   secrets: ['api_key'],
+  secretHints: { api_key: "API key of the affiliate, on the panel's API page" },
   offers: {
     isFull: true,
     clickId: { parameter: 'sub1' },

@@ -1,5 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
+import { parseSettings } from '../../../src/kit/config/settings.ts';
 import { it } from '../../support/landing-test.ts';
 import { workbookOf, zipOf } from '../../support/packed-files.ts';
 import { parquet } from '../../support/parquet.ts';
@@ -205,6 +206,17 @@ describe('Parquet', () => {
       { click_id: 'c', site_key: 'b é', user_id: 'own' },
     ]);
     expect(await landing.warnings()).toEqual([]);
+  });
+
+  it('has those that a mapping names, where it lacks them', async ({ landing }) => {
+    const bytes = await parquet(`SELECT 'c' AS id, 7 AS offer, 'u' AS who, 'click' AS kind, '${time}' AS at`);
+    await landing.put('clicks/lake/Site=b%20%C3%A9/kind=view/other=1/a.parquet', bytes);
+    const fields = { click_id: 'id', offer_id: 'offer', site_key: 'site', user_id: 'who', clicked_at: 'at' };
+    const files = [{ match: 'clicks/lake/**', rows: { at: 'kind', is: 'click' }, fields }];
+    await landing.ingest({ settings: parseSettings(JSON.stringify({ files }), 'offerline.json') });
+    expect(await landing.events('clicks', 'click_id, site_key, user_id')).toEqual([
+      { click_id: 'c', site_key: 'b é', user_id: 'u' },
+    ]);
   });
 
   it('counts once it lies in the folder that it needs', async ({ landing }) => {

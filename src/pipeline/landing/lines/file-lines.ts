@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
+import { withElse } from '../../../kit/intake/mapping/field-schema.ts';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { TextCheck } from '../../../kit/intake/reading/text-check.ts';
@@ -40,12 +41,21 @@ export async function fileLines(
 ): Promise<CheckedFile> {
   if (file.format === 'parquet' && file.bytes > 0)
     return unfoldParquet(connection, file, mapping === undefined ? known : nothingKnown, {
+      ofPath: columnsOfPath(known, mapping),
       scratchPath,
       maxUnpackedBytes,
       mapping,
     });
   if (file.columns !== null) assertColumns(file.columns, known);
   return file;
+}
+
+/** Columns that the path may have: ours, or those that the mapping reads. */
+function columnsOfPath(known: KnownColumns, given: LandingMapping | undefined): string[] {
+  const { fields, rows = [] } = given?.mapping ?? {};
+  if (fields === undefined) return known.fields.map(({ name }) => name);
+  const places = Object.values(fields.fields).flatMap((field) => withElse(field).flatMap(({ at = [] }) => at));
+  return [...new Set([...places, ...rows.map(({ at }) => at)])];
 }
 
 const tooLarge = 'records of more bytes than are allowed';
@@ -60,7 +70,7 @@ async function unfoldParquet(
   connection: DuckDBConnection,
   file: CheckedFile,
   known: KnownColumns,
-  { scratchPath, maxUnpackedBytes, mapping }: FileReading,
+  { ofPath, scratchPath, maxUnpackedBytes, mapping }: FileReading & { ofPath: readonly string[] },
 ): Promise<CheckedFile> {
   const rows = parquetRows(file.readablePath);
   const readablePath = `${scratchPath}.ndjson`;
@@ -80,7 +90,7 @@ async function unfoldParquet(
       columns.map(({ name }) => name),
       written,
     );
-    const partitions = partitionsFor(file.path, written, known);
+    const partitions = partitionsFor(file.path, written, ofPath);
     names = [...written, ...partitions.map(({ name }) => name)];
     assertColumns(names, known);
     try {
@@ -116,8 +126,7 @@ function assertDistinct(written: readonly string[], names: readonly string[]): v
 }
 
 /** Columns of the path that the file lacks and that are read; of two that are one name the innermost counts. */
-function partitionsFor(path: string, columns: readonly string[], { fields }: KnownColumns): Partition[] {
-  const known = fields.map(({ name }) => name);
+function partitionsFor(path: string, columns: readonly string[], known: readonly string[]): Partition[] {
   const partitions = new Map<string, Partition>();
   for (const partition of partitionsOf(path)) {
     const [name = ''] = matchNames([partition.name], known);
