@@ -1,4 +1,4 @@
-import { installedMoto } from '../s3/store/installed-moto.ts';
+import { installedMoto } from '../support/installed-moto.ts';
 import { runServiceTests } from '../support/service-tests.ts';
 
 /** `npm run test:fleet -- [vitest's parameters]`: several machines, on real services that it starts. */

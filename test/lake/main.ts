@@ -1,4 +1,4 @@
-import { installedMoto } from '../s3/store/installed-moto.ts';
+import { installedMoto } from '../support/installed-moto.ts';
 import { pythonWith } from '../support/python-environment.ts';
 import { runServiceTests } from '../support/service-tests.ts';
 

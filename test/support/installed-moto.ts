@@ -1,4 +1,4 @@
-import { pythonWith } from '../../support/python-environment.ts';
+import { pythonWith } from './python-environment.ts';
 
 /** The Python that has moto, a server that speaks S3, made where there is none yet. Throws `MissingProgram`. */
 export function installedMoto(tell: (line: string) => void): string {
