@@ -14,7 +14,8 @@ import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/
  * since the epoch. Rules of targeting: developers.everflow.io/user-guide/rulesets.
  *
  * No file of data: lists come bare or under `entries`, and the meaning of one rule depends on others. A denied type of
- * device takes systems away only together with its other half (`deviceTypes`), and of several default payouts none counts.
+ * device takes systems away only together with its other half (`deviceTypes`), and of several default payouts none
+ * counts.
  */
 export const everflow: Connector = {
   name: 'everflow',

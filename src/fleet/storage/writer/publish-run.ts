@@ -46,8 +46,9 @@ interface Wanted {
 }
 
 /**
- * Writes what storage lacks of the closed state and of the current snapshot, gives its tables their readable names, then
- * swaps the pointer. Contents and names come first, so a pointer never leads to what is not there. What does not get that far is litter that maintenance removes.
+ * Writes what storage lacks of the closed state and of the current snapshot, gives its tables their readable names,
+ * then swaps the pointer. Contents and names come first, so a pointer never leads to what is not there. What does not
+ * get that far is litter that maintenance removes.
  * Throws `LostSwapError` where another writer was faster, `StorageError` where storage cannot be written.
  */
 export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<SyncState> {

@@ -12,7 +12,7 @@ const leastAgeMilliseconds = 24 * 3600 * 1000;
 
 export interface Sweep {
   removed: number;
-  /** Digests of objects that the pointer leads to and storage lacks, or has only in part: somebody else removed them. */
+  /** Digests of objects that the pointer leads to and storage lacks, or has only in part: others removed them. */
   missing: Set<string>;
 }
 

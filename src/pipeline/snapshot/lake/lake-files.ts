@@ -39,7 +39,7 @@ export async function lakeSnapshots(data: DataDirectory, names: Iterable<string>
   return inLakeOrder(whole);
 }
 
-/** Returns manifests oldest first. Of two of the same run the later one counts: the lake's snapshot has the run's number. */
+/** Returns manifests oldest first. Of two of one run the later counts: the lake's snapshot has the run's number. */
 export function inLakeOrder(manifests: readonly Manifest[]): Manifest[] {
   const sorted = manifests.toSorted((one, other) => (one.snapshot_id < other.snapshot_id ? -1 : 1));
   return [...new Map(sorted.map((manifest) => [manifest.run_id, manifest])).values()].toSorted(
