@@ -1,13 +1,15 @@
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { openRegularFile } from '../../../kit/config/regular-file.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { inMemory, withDuckDB } from '../../../kit/duckdb/open.ts';
 import type { FormatSettings } from '../../../kit/intake/reading/format-settings.ts';
 import type { ScoreHeader } from '../../../kit/intake/reading/header-search.ts';
 import { noNames } from '../../../kit/intake/reading/json-shape.ts';
 import { headOf, readPacked } from '../../../kit/intake/reading/read-packed.ts';
-import { recognizePacking } from '../../../kit/intake/reading/recognize.ts';
-import type { ReadText } from '../../../kit/intake/reading/record-reader.ts';
+import { recognize, type RecordFormat } from '../../../kit/intake/reading/recognize.ts';
 import { RecordList, UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
-import { parseJson, type JsonValue } from '../../../kit/text/json-text.ts';
+import { isJsonObject, JsonNumber, parseJson, type JsonValue } from '../../../kit/text/json-text.ts';
+import { asJsonRecord, parquetColumns, parquetRows } from '../../landing/lines/parquet-columns.ts';
 
 /** Size of a list, packed and unpacked: all of it is compared in memory. */
 const maxBytes = 256 * 2 ** 20;
@@ -27,7 +29,7 @@ interface ListRecords {
   columns: string[] | null;
   /** Number of the header. */
   header: number;
-  format: ReadText['format'];
+  format: RecordFormat;
 }
 
 /** Reads a list's records by its bytes. Throws `UsageError` naming the file where it cannot be read. */
@@ -37,17 +39,16 @@ export async function readListRecords(
   score: ScoreHeader,
 ): Promise<ListRecords> {
   await assertReadable(file);
+  const { packing, form } = recognize(headOf(file), false, settings);
+  if (form?.format === 'parquet') return readParquet(file);
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxBytes)
-      throw new UsageError(
-        `${file} has more than ${maxBytes} bytes, which is the most that is read: compare it in parts`,
-      );
+    if (bytes > maxBytes) throw tooLong(file);
   };
   const list = new RecordList(2 * maxBytes);
   try {
-    const read = await readPacked(file, recognizePacking(headOf(file)), list, {
+    const read = await readPacked(file, packing, list, {
       onBytes: () => undefined,
       check: count,
       options: { settings, names: noNames, score, isWhole: true },
@@ -61,6 +62,43 @@ export async function readListRecords(
   }
 }
 
+/** Records are numbered from 1. A column of numbers gives numbers, with all digits. */
+async function readParquet(file: string): Promise<ListRecords> {
+  const rows = parquetRows(file);
+  try {
+    return await withDuckDB(inMemory, { threads: '1' }, async (connection) => {
+      const columns = await parquetColumns(connection, rows, { required: [], fields: [] });
+      const record = asJsonRecord(columns, []);
+      // A few bytes may stand for any number of equal values.
+      const [size] = await queryRows<{ bytes: bigint | number }>(
+        connection,
+        `SELECT coalesce(sum(strlen(text)), 0)::BIGINT AS bytes FROM (SELECT ${record} AS text FROM ${rows})`,
+      );
+      if (size === undefined || size.bytes > maxBytes) throw tooLong(file);
+      const numbers = columns.filter(({ type }) => numberType.test(type)).map(({ as }) => as);
+      const texts = await queryRows<{ text: string }>(connection, `SELECT ${record} AS text FROM ${rows}`);
+      const records = texts.map(({ text }, index) => {
+        const value = parseJson(text);
+        if (isJsonObject(value))
+          for (const name of numbers) if (typeof value[name] === 'string') value[name] = new JsonNumber(value[name]);
+        return { line: index + 1, text, value };
+      });
+      return { records, columns: columns.map(({ as }) => as), header: 0, format: 'parquet' };
+    });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const [message] = (error as Error).message.split('\n');
+    throw new UsageError(`${file} cannot be read as Parquet: ${message}`, { cause: error });
+  }
+}
+
+/** DuckDB's types of numbers that are no lists of them. */
+const numberType = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\))$/;
+
+function tooLong(file: string): UsageError {
+  return new UsageError(`${file} has more than ${maxBytes} bytes, which is the most that is read: compare it in parts`);
+}
+
 async function assertReadable(file: string): Promise<void> {
   try {
     const opened = await openRegularFile(file, maxBytes);
@@ -71,7 +109,7 @@ async function assertReadable(file: string): Promise<void> {
 }
 
 const cures: Readonly<Record<string, string>> = {
-  packed_parquet: 'it is Parquet: write the list as CSV, JSON or .xlsx',
+  packed_parquet: 'Parquet is packed in itself: unpack the file and name what was in it',
   bad_utf8:
     'the text is not valid UTF-8; say what it is by --mapping, such as {"format": {"encoding": "windows-1252"}}',
 };

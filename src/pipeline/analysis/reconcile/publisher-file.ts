@@ -48,8 +48,8 @@ const maxCharacters = 1000;
 const maxShownOfPassed = 200;
 
 /**
- * Reads a publisher's list of rewards, in any format that landing reads but Parquet. Throws `UsageError` naming the
- * file, `UnreadableRowsError` with every row that cannot be read.
+ * Reads a publisher's list of rewards, in any format that landing reads. Throws `UsageError` naming the file,
+ * `UnreadableRowsError` with every row that cannot be read.
  */
 export async function readPublisherFile(file: string, mapping: ListMapping = noListMapping): Promise<PublisherList> {
   const mapped = mapping.fields?.fields ?? {};

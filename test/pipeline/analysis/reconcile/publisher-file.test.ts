@@ -9,6 +9,7 @@ import { pointsText, parseAmount } from '../../../../src/kit/text/decimal-text.t
 import { readListMapping } from '../../../../src/pipeline/analysis/reconcile/list-mapping.ts';
 import { readPublisherFile } from '../../../../src/pipeline/analysis/reconcile/publisher-file.ts';
 import { UnreadableRowsError } from '../../../../src/pipeline/analysis/reconcile/unreadable-rows.ts';
+import { parquet } from '../../../support/parquet.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offerline-lists-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -291,6 +292,24 @@ describe('a list in any format', () => {
     const fields = { click_id: '@clickId', reward: '@amount' };
     expect((await readList(xml, { format: { records: 'list.r' }, fields })).rewards).toEqual(numbered);
     await expect(readList(xml)).rejects.toThrow('format.records');
+  });
+
+  it('is Parquet, whose numbers keep their digits and need no look at points and commas', async () => {
+    const bytes = await parquet(`
+      FROM (VALUES (123456789012345678, 1.234::DECIMAL(9, 3), 'paid', TIMESTAMPTZ '2026-03-01 10:00:00+00'), (2, 2, 'declined', NULL))
+        AS t("Click ID", "Amount", "Status", "Time")`);
+    expect((await readList(bytes)).rewards).toEqual([
+      {
+        line: 1,
+        clickId: '123456789012345678',
+        amount: 1_234_000_000n,
+        state: 'credited',
+        time: '2026-03-01T10:00:00Z',
+      },
+      { line: 2, clickId: '2', amount: 2n * million, state: 'rejected' },
+    ]);
+    await expect(readList(bytes.subarray(0, 100))).rejects.toThrow(/^list.csv cannot be read as Parquet: /);
+    await expect(readList(gzipSync(bytes))).rejects.toThrow('list.csv: Parquet is packed in itself');
   });
 
   it('says what helps where its bytes do not', async () => {
