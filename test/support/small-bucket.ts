@@ -33,7 +33,7 @@ export type BucketFault =
 
 /**
  * A server on loopback that speaks as much of S3 as pulls and writers ask for: lists, conditional and partial reads,
- * conditional writes.
+ * conditional writes, copies.
  */
 export class SmallBucket {
   readonly name = 'logs';
@@ -128,12 +128,22 @@ export class SmallBucket {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const before = this.#objects.get(key);
+    const source = request.headers['x-amz-copy-source']?.toString();
+    if (source !== undefined) return this.#copy(decodeURIComponent(source).replace(`${this.name}/`, ''), key, response);
     const isRefused =
       (ifMatch !== undefined && ifMatch !== before?.etag) ||
       (request.headers['if-none-match'] === '*' && before !== undefined);
     if (isRefused) return refuse(response, { status: 412, code: 'PreconditionFailed' });
     this.put(key, Buffer.concat(chunks), { modified: new Date().toISOString() });
     response.writeHead(200, { etag: this.#objects.get(key)?.etag }).end();
+  }
+
+  #copy(from: string, to: string, response: ServerResponse): void {
+    const copied = this.#objects.get(from);
+    if (copied === undefined) return refuse(response, { status: 404, code: 'NoSuchKey' });
+    this.put(to, copied.bytes, { modified: new Date().toISOString() });
+    response.setHeader('content-type', 'application/xml');
+    response.end(`<CopyObjectResult><ETag>${copied.etag.replaceAll('"', '&quot;')}</ETag></CopyObjectResult>`);
   }
 
   #list(query: URLSearchParams, response: ServerResponse): void {

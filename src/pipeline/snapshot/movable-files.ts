@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
 import { literalPath, quoted, quotedPath } from '../../kit/text/sql-text.ts';
@@ -16,7 +17,12 @@ export function movableFiles(folder: string, paths: readonly string[]): string {
 }
 
 /** Opens a snapshot's `analytics.duckdb` read-only, wherever its folder is now; `options` are DuckDB's. */
-export function openAnalytics(folder: string, options: Readonly<Record<string, string>> = {}): Promise<OpenDuckDB> {
-  const isHere = `SET VARIABLE ${folderVariable} = ${quoted(literalPath(folder))}`;
-  return openDuckDB(join(folder, analyticsFile), { ...readOnly, ...options }, isHere);
+export async function openAnalytics(
+  folder: string,
+  options: Readonly<Record<string, string>> = {},
+): Promise<OpenDuckDB> {
+  // `current` may lead to the next snapshot before the first table of this one is read.
+  const place = await realpath(folder);
+  const isHere = `SET VARIABLE ${folderVariable} = ${quoted(literalPath(place))}`;
+  return openDuckDB(join(place, analyticsFile), { ...readOnly, ...options }, isHere);
 }

@@ -9,7 +9,9 @@ test('gives each line of the file as the offer that was written there, whatever 
   );
   fc.assert(
     fc.property(
-      fc.array(fc.record({ id: fc.nat(), titles: fc.record({ en: title }) }), { maxLength: 20 }),
+      fc.array(fc.record({ id: fc.nat(), source: fc.constant('net'), titles: fc.record({ en: title }) }), {
+        maxLength: 20,
+      }),
       fc.boolean(),
       (offers, endsWithLineFeed) => {
         const text =

@@ -53,6 +53,8 @@ it('are written with the snapshot, for their owner alone', async () => {
     events: [],
     former: [],
     destination_url: destination,
+    categories: [],
+    formats: ['offerwall'],
     countries: ['DE'],
     devices: [],
     android_min_os: null,

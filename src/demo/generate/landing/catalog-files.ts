@@ -17,8 +17,8 @@ export interface CatalogCount {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Fields of the content that a record names, or writes, otherwise than the catalog keeps them. */
-const renamed = new Set(['titles', 'descriptions', 'payout', 'image_name', 'image_source']);
+/** Fields of the content that a record names, or writes, otherwise than the catalog keeps them, or does not have. */
+const renamed = new Set(['titles', 'descriptions', 'payout', 'image_name', 'image_source', 'currency_rate']);
 const parquetColumns: ParquetColumns = {
   external_id: 'VARCHAR',
   id: 'INTEGER',
