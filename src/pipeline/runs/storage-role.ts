@@ -14,7 +14,7 @@ const storageRoleSchema = z.object({
   since: z.string(),
   /** Name of the writer, where this process stands by. */
   writer: z.string().nullable(),
-  /** Moment by this machine's clock at which a process that stands by saw the writer's last renewal of the lease. */
+  /** Moment by this machine's clock at which a process on standby saw the writer's last renewal of the lease. */
   renewal_seen_at: z.string().nullable().default(null),
   /** Error of its last access to storage; null without one. */
   error: z.string().nullable(),

@@ -21,7 +21,7 @@ export const conversionFieldsSchema = fieldsSchema('conversions', {
   required: [['conversion_id'], ['click_id'], ['status'], ['occurred_at']],
 });
 
-/** How corrections of conversions are told from them, and which each corrects. */
+/** How corrections of conversions are recognised, and which conversion each corrects. */
 export interface CorrectionRule {
   of: string;
   rows: readonly Condition[];
