@@ -39,8 +39,8 @@ export async function readListRecords(
   score: ScoreHeader,
 ): Promise<ListRecords> {
   await assertReadable(file);
-  const { packing, form } = recognize(headOf(file), false, settings);
-  if (form?.format === 'parquet') return readParquet(file);
+  const recognized = recognize(headOf(file), false, settings);
+  if (recognized.packing === 'none' && recognized.form.format === 'parquet') return readParquet(file);
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
@@ -48,7 +48,7 @@ export async function readListRecords(
   };
   const list = new RecordList(2 * maxBytes);
   try {
-    const read = await readPacked(file, packing, list, {
+    const read = await readPacked(file, recognized.packing, list, {
       onBytes: () => undefined,
       check: count,
       options: { settings, names: noNames, score, isWhole: true },
