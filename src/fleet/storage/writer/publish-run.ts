@@ -109,9 +109,7 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
   await severalAtOnce(missing, ({ key, bytes }) =>
     effects.perform('storage: content written', async () => store.write(key, await bytes())),
   );
-  await severalAtOnce(unnamed, (file) =>
-    effects.perform('storage: table named', () => nameTable(publishing, snapshots[0]?.snapshot_id ?? '', file)),
-  );
+  await severalAtOnce(unnamed, (table) => effects.perform('storage: table named', () => nameTable(publishing, table)));
   // What the snapshots of the pointer name stays in storage, so it need not be known for longer.
   const after = await swap(publishing, pointer, { state, digests: [...wanted.keys()] });
   await noteConfiguration(publishing, { url: store.url, files: [], run_id: names.runId });

@@ -23,8 +23,11 @@ interface PublishingTables {
   store: ObjectStore;
 }
 
+/** A file of a table, with the snapshot in whose folder it is here. */
+type UnnamedTable = ReadableFile & { snapshotId: string };
+
 /**
- * Returns the files of the newest of `kept` that storage lacks under their readable names. Those of the snapshots that
+ * Returns the files of `kept`, newest first, that storage lacks under their readable names. Those of the snapshots that
  * were readable `before` are there, but for `lost` digests.
  */
 export async function unnamedTables(
@@ -32,21 +35,27 @@ export async function unnamedTables(
   kept: readonly PointedSnapshot[],
   before: readonly PointedSnapshot[],
   lost: ReadonlySet<string>,
-): Promise<ReadableFile[]> {
+): Promise<UnnamedTable[]> {
   const wasReadable = ({ manifest }: PointedSnapshot) =>
     before.some((one) => one.readable && one.manifest.sha256 === manifest.sha256);
   const [newest] = kept;
   if (newest === undefined || (wasReadable(newest) && lost.size === 0)) return [];
-  const named = (await manifestsOf(publishing, kept.filter(wasReadable))).flatMap(readableFiles);
-  const there = new Set(named.filter(({ content }) => !lost.has(content.sha256)).map(({ key }) => key));
-  return (await manifestsOf(publishing, [newest])).flatMap(readableFiles).filter(({ key }) => !there.has(key));
+  const named = new Set(kept.filter(wasReadable).map(({ snapshot_id }) => snapshot_id));
+  const shown = kept.filter((one) => one === newest || named.has(one.snapshot_id));
+  const tables = (await manifestsOf(publishing, shown)).flatMap((manifest) =>
+    readableFiles(manifest).map((file) => ({ ...file, snapshotId: manifest.snapshot_id })),
+  );
+  const isThere = ({ content, snapshotId }: UnnamedTable) => named.has(snapshotId) && !lost.has(content.sha256);
+  const there = new Set(tables.filter(isThere).map(({ key }) => key));
+  // Snapshots share files that did not change.
+  const unnamed = new Map(tables.filter(({ key }) => !there.has(key)).map((table) => [table.key, table]));
+  return [...unnamed.values()];
 }
 
 /** Gives a file of a snapshot here its readable name: storage copies the content by itself, where it has it still. */
 export async function nameTable(
   { data, store }: PublishingTables,
-  snapshotId: string,
-  { key, content, path }: ReadableFile,
+  { key, content, path, snapshotId }: UnnamedTable,
 ): Promise<void> {
   if (await store.copy(contentKey(content), key)) return;
   await store.write(key, { path: join(data.published, snapshotId, path), bytes: content.bytes });
