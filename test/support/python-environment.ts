@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 const oldestPython = [3, 10] as const;
 
+const needsIndex = 'the package index must be reached';
+
 /** What is missing on this machine, and how to get it. */
 export class MissingProgram extends Error {}
 
@@ -35,14 +37,24 @@ export function pythonWith(
   if (existsSync(done)) return { python, folder };
   assertPython();
   tell(`installing ${name} ${version} into ${folder}: ${size}, some minutes, once`);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(cache, { recursive: true });
-  runProgram('python3', ['-m', 'venv', folder], 'on Debian: apt-get install python3-venv');
-  const packages = [`${asked}==${version}`, ...beside];
-  runProgram(python, ['-m', 'pip', 'install', '--quiet', ...packages], 'the package index must be reached');
-  // Written last, and by a rename: half an installation has no such file.
-  writeFileSync(`${done}.tmp`, `${version}\n`);
-  renameSync(`${done}.tmp`, done);
+  // Two checks that go side by side may install the same one: each makes a folder of its own, and the first to be done
+  // gives it the name. Programs of a virtual environment name their folder; the interpreter does not, and only it is run.
+  const own = `${folder}.${process.pid}`;
+  try {
+    mkdirSync(cache, { recursive: true });
+    runProgram('python3', ['-m', 'venv', own], 'on Debian: apt-get install python3-venv');
+    const packages = [`${asked}==${version}`, ...beside];
+    runProgram(join(own, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...packages], needsIndex);
+    writeFileSync(join(own, 'installed'), `${version}\n`);
+    if (!existsSync(done)) {
+      rmSync(folder, { recursive: true, force: true });
+      renameSync(own, folder);
+    }
+  } catch (error) {
+    if (!existsSync(done)) throw error;
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
   return { python, folder };
 }
 
