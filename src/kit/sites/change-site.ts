@@ -26,7 +26,8 @@ export function changeSite(site: WrittenSite, changes: SiteChanges): void {
   if (status !== undefined) site['status'] = status;
   if (commission !== undefined) site['commission'] = commission;
   if (postback === null) delete site['postback'];
-  else if (postback !== undefined) site['postback'] = postback;
+  // Its further parameters stay, whatever the address.
+  else if (postback !== undefined) site['postback'] = { ...(site['postback'] as object | undefined), ...postback };
   changeCommissions(site, commissions);
   changeRules(site, { allow, deny, remove });
 }

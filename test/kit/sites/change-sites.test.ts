@@ -29,6 +29,13 @@ async function commands(own: object = {}) {
   return { data, words, json, written };
 }
 
+it('set changes an address, and leaves its further parameters as they are', async () => {
+  const postback = { url: 'https://user.example/old', fields: { txn: 'conversion_id' }, pending: true };
+  const { words, written } = await commands({ postback });
+  await words('set', 'wall', '--postback', 'https://user.example/new');
+  expect(written().sites[1].postback).toEqual({ ...postback, url: 'https://user.example/new', method: 'GET' });
+});
+
 it('set adds rules, commissions and an address, and takes them out again; a dry run writes nothing', async () => {
   const { data, words, json, written } = await commands();
   chmodSync(data.sitesFile, 0o640);
