@@ -1,4 +1,4 @@
-import { conversionStates } from '../../src/kit/intake/mapping/mapped-fields.ts';
+import { conversionKinds } from '../../src/kit/vocabulary/values.ts';
 import type { JsonValue } from '../../src/kit/text/json-text.ts';
 import type { ReadConversion } from '../../src/sources/check-source.ts';
 import type { NetworkConversion, NoConversion } from '../../src/sources/connectors/network-conversion.ts';
@@ -60,7 +60,7 @@ function fieldsOf(read: NetworkConversion | NoConversion): Converted {
   return {
     conversion_id: read.id,
     click_id: read.clickId,
-    status: conversionStates.find((state) => statusOfState[state] === read.status),
+    status: conversionKinds.find((kind) => statusOfState[kind] === read.status),
     occurred_at: read.occurredAt,
     changed_at: read.changedAt,
     payout: read.payout,

@@ -19,4 +19,4 @@ SELECT
   next_attempt_at
 FROM postbacks
 WHERE click_id = $click_id::VARCHAR
-ORDER BY occurred_at, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END, conversion_id
+ORDER BY occurred_at, CASE kind WHEN 'pending' THEN 0 WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END, conversion_id

@@ -1,16 +1,16 @@
 -- The clicks and conversions behind one offer's figures in offer_stats_2d, by the offer's public id, the newest first; also
--- conversions that were taken back, or whose milestone is unknown, and so count nowhere. No rows for an id that the catalog
+-- conversions that are pending, or were taken back, or whose milestone is unknown, and so count nowhere. No rows for an id that the catalog
 -- does not know. `newest := 100` gives so many of them, in a part of the time. Add up its columns: clicks is
 -- count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
 -- columns:
 --   what: click or conversion
---   happened_at: When the click was made, or the conversion credited, else reversed; UTC
+--   happened_at: When the click was made, or the conversion credited, else reversed, else announced; UTC
 --   click_id: The click, also of a conversion
 --   conversion_id?: NULL for a click
 --   site_key: Publisher site
 --   user_id: Publisher's user
---   status?: Of a conversion: credited, rejected or charged_back, or unattributed while its milestone is unknown; NULL for a click
+--   status?: Of a conversion: pending, credited, rejected or charged_back, or unattributed while its milestone is unknown; NULL for a click
 --   payout?: Of a conversion: gross USD; NULL while its milestone is unknown, and for a click
 --   in_clicks: Whether it counts in clicks, and so in epc and cvr
 --   in_conversions: Whether it counts in conversions, converted_clicks and earnings, and so in epc and cvr
@@ -53,7 +53,7 @@ UNION ALL
 UNION ALL
 SELECT
   'conversion',
-  coalesce(conversion.credited_at, conversion.reversed_at),
+  coalesce(conversion.credited_at, conversion.reversed_at, conversion.occurred_at),
   conversion.click_id,
   conversion.conversion_id,
   conversion.site_key,

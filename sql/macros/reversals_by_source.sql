@@ -27,7 +27,7 @@ SELECT
     count(*) FILTER (status IN ('credited', 'charged_back'))
   ) AS chargeback_rate
 FROM conversions
-WHERE status <> 'unattributed'
+WHERE status IN ('credited', 'rejected', 'charged_back')
   AND occurred_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
 GROUP BY ALL
 ORDER BY day, source, site_key

@@ -4,7 +4,7 @@
 -- columns:
 --   kind: clicks, conversions or offers
 --   source?: The source of offers; NULL for logs
---   newest_event_at?: The newest clicked_at, or occurred_at of a credit, reject or chargeback, that is not after as-of, UTC; NULL where there is none, and for offers
+--   newest_event_at?: The newest clicked_at, or occurred_at of an event of a conversion, that is not after as-of, UTC; NULL where there is none, and for offers
 --   newest_ingested_at: When a file of it was last loaded, wall clock, UTC
 WITH newest AS (
   SELECT kind, max(moment) AS newest_event_at

@@ -1,11 +1,12 @@
 -- Postbacks to publishers as the run that built the snapshot found them: what is to be sent, and how far delivery has come.
--- Their number: one for each credit, reject or chargeback of an attributed conversion whose site has a postback address.
+-- Their number: one for each credit, reject or chargeback of an attributed conversion whose site has a postback address, and
+-- one for each announcement where the site asks for it.
 -- grain: one row per postback, so per conversion and kind
 -- key: webhook_id
 -- columns:
 --   webhook_id: Id that every attempt carries as webhook-id; follows from conversion and kind
 --   conversion_id: The advertiser's id of the conversion
---   kind: credit, reject or chargeback
+--   kind: credit, reject or chargeback; pending where it was announced
 --   click_id: The click that the conversion came from; deliveries of one click keep the order of occurrence
 --   site_key: Site of the click, which receives it
 --   user_id: Publisher's user of the click

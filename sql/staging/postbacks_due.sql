@@ -2,7 +2,7 @@
 -- chargeback has the reward of its credit; without one that of its own amount, else the catalog's at its time. Rewards are
 -- in the site's points, by the commission of the offer, else of its source, else of the site. further: what a site may ask for
 -- beside the signed fields, a JSON object of texts without those that are unknown; its payout is in USD after commission, of a
--- reject or chargeback that of its credit.
+-- reject or chargeback that of its credit. An announcement is sent where the site asks for it, and not any more when it has ended.
 -- grain: one row per event of postbacks_undecided that is decided
 -- key: conversion_id, kind
 -- fills: decided_postbacks
@@ -14,7 +14,11 @@ SELECT
   priced.user_id,
   priced.offer_id,
   priced.occurred_at,
-  site.has_address,
+  site.has_address
+    AND (
+      priced.kind <> 'pending'
+      OR site.has_pending AND ended.conversion_id IS NULL AND pending_until(priced.occurred_at) > $as_of
+    ) AS is_sent,
   coalesce(of_offer.commission, of_source.commission, site.commission) AS offer_commission,
   coalesce(credited.reward, reward(priced.resolved_payout, offer_commission, site.reward_rate)) AS reward,
   json_merge_patch(
@@ -43,5 +47,7 @@ LEFT JOIN run_site_commissions AS of_offer
 LEFT JOIN run_site_commissions AS of_source
   ON of_source.site_key = priced.site_key
   AND of_source.source = offers.source
+LEFT JOIN (SELECT DISTINCT conversion_id FROM priced_events WHERE kind <> 'pending') AS ended
+  ON ended.conversion_id = priced.conversion_id
 LEFT JOIN outbox AS credited ON credited.conversion_id = priced.conversion_id AND credited.kind = 'credit'
 WHERE priced.offer_id IS NOT NULL AND priced.resolved_payout IS NOT NULL

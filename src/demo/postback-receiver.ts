@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { listenAt, portOf } from '../kit/http/listening-address.ts';
 import type { Logger } from '../kit/logging/log.ts';
 import { isExampleName } from '../postbacks/http/example-route.ts';
+import type { ConversionKind } from '../kit/vocabulary/values.ts';
 import { signatureOf, webhookHeaders } from '../postbacks/http/signature.ts';
 import { readPostbackAddress, type PostbackField } from '../kit/sites/postback-address.ts';
 import type { Site } from '../kit/sites/sites.ts';
@@ -72,7 +73,7 @@ export async function startPostbackReceiver(sites: () => readonly Site[], logger
     received.add(postback.webhookId);
     if (postback.event === 'chargeback') counts.chargebacks += 1;
     else if (postback.event === 'reject') counts.rejects += 1;
-    else {
+    else if (postback.event === 'credit') {
       counts.rewards += 1;
       const user = userKey(postback.siteKey, postback.userId);
       credited.set(user, (credited.get(user) ?? 0n) + (parseMoney(postback.reward) ?? 0n));
@@ -129,7 +130,7 @@ function authentic(request: IncomingMessage, body: string, sites: readonly Site[
   const { event = '', site_key: siteKey = '', user_id: userId = '', click_id: clickId = '', reward = '' } = fields;
   const webhookId = String(headers['webhook-id']);
   const sentAt = Number(headers['webhook-timestamp']) * 1000;
-  const postback = { webhookId, event: event as 'credit' | 'reject' | 'chargeback', siteKey, userId, clickId, reward };
+  const postback = { webhookId, event: event as ConversionKind, siteKey, userId, clickId, reward };
   const ofContent = webhookHeaders([site.site_secret], webhookId, sentAt, method === 'POST' ? body : url);
   const isSigned =
     equal(String(headers['webhook-signature']).split(' ')[0] ?? '', String(ofContent['webhook-signature'])) &&

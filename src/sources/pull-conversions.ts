@@ -20,7 +20,7 @@ interface ConversionsPull {
   /** Conversions that the network listed, and lines written for them. */
   conversions: number;
   lines: number;
-  /** Pending conversions and those left out, by reason. */
+  /** Those left out, by reason. */
   leftOut: Record<string, number>;
 }
 
@@ -137,7 +137,6 @@ function changesIn(
     const { id, emitted: before } = emittedAs(reading.source, known ?? read.id, reading.otherSources, store);
     const ready = { ...read, id };
     const change = linesFor(ready, before);
-    if (ready.status === 'pending') count('pending');
     lines.push(...change.lines);
     if (change.emitted !== undefined && change.emitted !== before) emitted.set(ready.id, change.emitted);
   }

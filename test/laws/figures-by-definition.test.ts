@@ -21,7 +21,7 @@ const sites = [
     site_secret: 'the secret of site number 0',
     commission: 0.25,
     reward_rate: 3,
-    postback: { url: 'http://127.0.0.1/' },
+    postback: { url: 'http://127.0.0.1/', pending: true },
   },
   { site_key: 'site-1', site_secret: 'the secret of site number 1' },
 ];

@@ -88,11 +88,10 @@ describe('conversions of a network that sources.json declares', () => {
         status: 'done',
         pages: 0,
         records: 0,
-        conversion_lines: 3,
+        conversion_lines: 4,
         conversions: 26,
         conversions_left_out: {
           passed_over: 4,
-          pending: 2,
           unknown_status: 2,
           no_click: 2,
           bad_time: 2,
@@ -111,6 +110,7 @@ describe('conversions of a network that sources.json declares', () => {
         event_id: 'lvl5',
         payout: '8.5',
       },
+      { conversion_id: 'act-3', click_id: 'c3', kind: 'pending', occurred_at: occurred, payout: '4.25' },
       {
         conversion_id: 'act-2',
         click_id: 'c2',

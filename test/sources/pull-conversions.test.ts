@@ -32,7 +32,8 @@ async function pullAt(data: DataDirectory, moment: string) {
 function credited(lines: readonly ConversionLine[]): Map<string, string | undefined> {
   const counts = new Map<string, string | undefined>();
   for (const { kind, conversion_id, payout } of lines) if (kind === 'credit') counts.set(conversion_id, payout);
-  for (const { kind, conversion_id } of lines) if (kind !== 'credit') counts.delete(conversion_id);
+  for (const { kind, conversion_id } of lines)
+    if (kind === 'reject' || kind === 'chargeback') counts.delete(conversion_id);
   return counts;
 }
 
@@ -65,10 +66,13 @@ describe('lines of a log that takes nothing back', () => {
           // Listed again unchanged.
           expect(linesFor(conversionOf(said), emitted).lines).toEqual([]);
         }
-        // A pending conversion stays as it was emitted.
+        // What is pending again stays as it was emitted.
         const decided = seen.findLast(({ status }) => status !== 'pending');
         const expected = decided?.status === 'approved' ? [decided.payout] : [];
         expect([...credited(lines).values()]).toEqual(expected);
+        // It is announced once, and before anything else.
+        const announced = lines.findIndex(({ kind }) => kind === 'pending');
+        expect(announced).toBe(seen[0]?.status === 'pending' ? 0 : -1);
         expect(new Set(lines.map(({ conversion_id, kind }) => `${kind} ${conversion_id}`)).size).toBe(lines.length);
       }),
     );

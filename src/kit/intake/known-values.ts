@@ -6,16 +6,13 @@ import { plainName } from './reading/header-names.ts';
  * are, they are for proposing a mapping, never for reading a file.
  */
 
-/** What a conversion has become, in our words. */
-type StateWord = 'pending' | ConversionKind;
-
 /** Where each word was seen, by the word. */
 type WordsSeen = Readonly<Record<string, string>>;
 
 /**
  * Words of states, and where each was seen. Numbers are left out: 2 is pending in one network, cancelled in the next.
  */
-const words: Readonly<Record<StateWord, WordsSeen>> = {
+const words: Readonly<Record<ConversionKind, WordsSeen>> = {
   credit: {
     approved: 'TUNE, Everflow, Affise',
     approve: 'Binom help, Postback URL',
@@ -53,12 +50,12 @@ const words: Readonly<Record<StateWord, WordsSeen>> = {
 
 const stateByWord = new Map(
   Object.entries(words).flatMap(([state, seen]) =>
-    Object.keys(seen).map((word): [string, StateWord] => [plainName(word), state as StateWord]),
+    Object.keys(seen).map((word): [string, ConversionKind] => [plainName(word), state as ConversionKind]),
   ),
 );
 
 /** Returns what a word says of a conversion; undefined for one that is not known. */
-export function knownState(word: string): StateWord | undefined {
+export function knownState(word: string): ConversionKind | undefined {
   return stateByWord.get(plainName(word));
 }
 

@@ -41,6 +41,11 @@ const postback = objectOf({
     description:
       'Further parameters by the publisher’s own names, such as `{"txn": "conversion_id"}`: [their values](../src/serve/publishers.md#postbacks-hearing-of-rewards)',
   }),
+  pending: z.boolean().optional().meta({
+    absent: 'they are not sent',
+    description:
+      '`true`: conversions that are announced are sent, too: event `pending`, with the reward as it would be',
+  }),
 });
 
 export const siteSchema = objectOf({

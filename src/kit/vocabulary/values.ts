@@ -27,9 +27,13 @@ export type VersionStatus = (typeof versionStatuses)[number];
 /** Trends of conversions: the last 24 hours against the 24 before. */
 export const trends = ['up', 'down', 'stable'] as const;
 
-/** Kinds of conversion events, in the order in which they can follow one another: granted, refused, reversed. */
-export const conversionKinds = ['credit', 'reject', 'chargeback'] as const;
+/** Kinds of conversion events, in the order in which they can follow one another: announced, granted, refused, reversed. */
+export const conversionKinds = ['pending', 'credit', 'reject', 'chargeback'] as const;
 export type ConversionKind = (typeof conversionKinds)[number];
+
+/** Statuses of a conversion: unattributed while its click, its offer or its milestone is unknown. */
+export const conversionStatuses = ['pending', 'credited', 'rejected', 'charged_back', 'unattributed'] as const;
+export type ConversionStatus = (typeof conversionStatuses)[number];
 
 export const eventKinds = ['clicks', 'conversions'] as const;
 export type EventKind = (typeof eventKinds)[number];

@@ -3,6 +3,7 @@ import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../../
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { withFunctions } from '../sql/model-query.ts';
 import {
   clearMartDays,
   currentMarts,
@@ -68,12 +69,14 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
 
 /**
  * Returns the days up to as-of that new data changes, days with data that passed since the last run, days of events
- * that were later than its as-of, and today. Empty days of a long pause are left out.
+ * that were later than its as-of or of announcements that have expired since, and today. Empty days of a long pause are
+ * left out.
  */
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
   const until = before === undefined || compareMoments(before, run.asOf) < 0 ? run.asOf : before;
   const at = (moment: Moment) => `TIMESTAMPTZ '${moment}'`;
+  const pendingUntil = withFunctions('pending_until(occurred_at)');
   const today = `DATE '${dayOf(run.asOf)}'`;
   const rows = await queryRows<{ day: Day }>(
     connection,
@@ -87,7 +90,10 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
        SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${at(startOfDay(dayOf(since)))} AND occurred_at <= ${at(run.asOf)}
        UNION ALL
        SELECT occurred_at::DATE FROM conversion_events WHERE conversion_id IN (
-         SELECT conversion_id FROM conversion_events WHERE occurred_at > ${at(since)} AND occurred_at <= ${at(until)}))
+         SELECT conversion_id FROM conversion_events WHERE occurred_at > ${at(since)} AND occurred_at <= ${at(until)})
+       UNION ALL
+       SELECT occurred_at::DATE FROM conversion_events
+       WHERE kind = 'pending' AND ${pendingUntil} > ${at(since)} AND ${pendingUntil} <= ${at(until)})
      WHERE day <= ${today} ORDER BY day`,
   );
   return rows.map(({ day }) => day);

@@ -34,7 +34,7 @@ export function siteStatement(
          FROM site_daily CROSS JOIN terms
          WHERE site_key = $1 AND ${isWithin('day::TIMESTAMPTZ', span)}),
        decided AS (
-         SELECT * FROM conversions WHERE site_key = $1 AND status <> 'unattributed' AND ${isWithin('occurred_at', span)}),
+         SELECT * FROM conversions WHERE site_key = $1 AND status NOT IN ('unattributed', 'pending') AND ${isWithin('occurred_at', span)}),
        outcomes AS (
          SELECT occurred_at::DATE AS day, count(*) FILTER (status = 'charged_back') AS reversed,
            count(*) FILTER (status = 'rejected') AS rejected, sum(reward) FILTER (status = 'credited') AS rewards

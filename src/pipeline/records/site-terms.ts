@@ -55,7 +55,7 @@ export function withRewards(relation: string): string {
       LEFT JOIN commissions AS of_source ON of_source.source = offers.source
     ) AS own CROSS JOIN terms
     LEFT JOIN (
-      SELECT conversion_id, arg_min(reward, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END) AS reward
+      SELECT conversion_id, arg_min(reward, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 WHEN 'chargeback' THEN 3 ELSE 4 END) AS reward
       FROM postbacks WHERE site_key = $1 AND conversion_id IN (SELECT conversion_id FROM ${relation}) GROUP BY conversion_id
     ) AS sent ON sent.conversion_id = own.conversion_id`;
 }

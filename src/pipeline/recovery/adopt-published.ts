@@ -120,7 +120,7 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
      SELECT conversion_id, kind FROM (
        SELECT conversion_id, unnest([
          CASE WHEN credited_at IS NOT NULL THEN 'credit' END,
-         CASE status WHEN 'rejected' THEN 'reject' WHEN 'charged_back' THEN 'chargeback' END]) AS kind
+         CASE status WHEN 'pending' THEN 'pending' WHEN 'rejected' THEN 'reject' WHEN 'charged_back' THEN 'chargeback' END]) AS kind
        FROM published.conversions
        WHERE status <> 'unattributed' AND site_key IN (SELECT site_key FROM published.sites))
      WHERE kind IS NOT NULL`,

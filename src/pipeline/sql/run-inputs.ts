@@ -77,6 +77,7 @@ export const runInputs = {
     columns: {
       site_key: 'VARCHAR',
       has_address: 'BOOLEAN',
+      has_pending: 'BOOLEAN',
       commission: 'DECIMAL(7, 6)',
       reward_rate: 'DECIMAL(15, 6)',
     },

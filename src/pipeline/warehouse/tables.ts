@@ -72,7 +72,7 @@ export interface ConversionClicksTable {
 
 export interface ConversionEventsTable {
   conversion_id: string;
-  kind: 'credit' | 'reject' | 'chargeback';
+  kind: 'pending' | 'credit' | 'reject' | 'chargeback';
   click_id: string;
   occurred_at: ColumnType<string, string | Date>;
   event_id: string | null;
@@ -85,7 +85,7 @@ export interface ConversionEventsTable {
 export interface ConversionStatesTable {
   conversion_id: string;
   credits: number;
-  state: 'credited' | 'reversed';
+  state: 'pending' | 'credited' | 'reversed';
   payout: string | null;
   version: string | null;
 }
@@ -274,7 +274,7 @@ export interface OutboxTable {
   number: number;
   webhook_id: string;
   conversion_id: string;
-  kind: 'credit' | 'reject' | 'chargeback';
+  kind: 'pending' | 'credit' | 'reject' | 'chargeback';
   click_id: string;
   site_key: string;
   user_id: string;

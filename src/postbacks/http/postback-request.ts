@@ -80,6 +80,7 @@ type Values = Record<PostbackMacro, string>;
 const withoutFurther = Object.fromEntries(Object.keys(furtherValues).map((name) => [name, ''])) as Values;
 const numbers: ReadonlySet<PostbackMacro> = new Set(['reward', 'payout', 'offer_id']);
 const statuses: Record<ConversionKind, string> = {
+  pending: 'pending',
   credit: 'credited',
   reject: 'rejected',
   chargeback: 'charged_back',

@@ -114,7 +114,8 @@ export function attemptRecordOf(row: Row): AttemptRecord {
   };
 }
 
-const rank: Record<ConversionKind, number> = { credit: 0, reject: 1, chargeback: 2 };
+/** Texts that sort: a digit sorts after a hyphen. */
+const rank: Record<ConversionKind, string> = { pending: '-', credit: '0', reject: '1', chargeback: '2' };
 
 /** Text that sorts as a click's postbacks follow one another; the conversion's id comes after it. */
 export function sortKeyOf(occurredAt: Moment, kind: ConversionKind): string {

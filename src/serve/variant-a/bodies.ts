@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formats } from '../../kit/vocabulary/values.ts';
+import { conversionKinds, conversionStatuses, deliveryStates, formats } from '../../kit/vocabulary/values.ts';
 import { device, int, momentSchema, success, usd } from '../http/body-schemas.ts';
 import { offerBodyC } from '../variant-c/bodies.ts';
 
@@ -37,18 +37,23 @@ export const clickLookupBody = z
       z.strictObject({
         conversion_id: z.string(),
         event_id: z.string().nullable(),
-        status: z.enum(['credited', 'rejected', 'charged_back', 'unattributed']),
+        status: z.enum(conversionStatuses),
         payout: usd.nullable(),
         credited_at: momentSchema.nullable(),
         reversed_at: momentSchema.nullable(),
-        reason: z.string().nullable().describe('Why it was rejected or charged back, as the advertiser says'),
+        reason: z
+          .string()
+          .nullable()
+          .describe(
+            'Why it was rejected or charged back, as the advertiser says; expired: it was announced, and nothing followed for 90 days',
+          ),
       }),
     ),
     postbacks: z.array(
       z.strictObject({
-        event: z.enum(['credit', 'reject', 'chargeback']),
+        event: z.enum(conversionKinds),
         reward: z.number().min(0),
-        state: z.enum(['pending', 'delivering', 'delivered', 'dead']),
+        state: z.enum(deliveryStates),
         attempts: int,
         last_attempt_at: momentSchema.nullable(),
         last_status: int.nullable(),

@@ -111,7 +111,8 @@ export const postbackSchema = z
     }),
     statuses: z.record(z.string().min(1).max(100), z.enum(statusMeanings)).default({}).meta({
       takes: 'status of ours by word',
-      description: 'Sender’s words beside ours, without regard to case: `credit`, `reject`, `chargeback` or `ignored`',
+      description:
+        'Sender’s words beside ours, without regard to case: `credit`, `reject`, `chargeback`, `pending` (announced) or `ignored`; a `pending` that is not named here is ignored',
     }),
     fields: z.union([reportFieldsSchema]).optional().meta({
       absent: '`parameters` and `statuses` say it',

@@ -22,7 +22,7 @@ export type ReportedField = (typeof reportedFields)[number];
 export const reportFieldsSchema = fieldsSchema('conversions', {
   names: reportedFields,
   required: [['click_id']],
-  words: { status: [...conversionKinds, 'pending', 'ignored'] },
+  words: { status: [...conversionKinds, 'ignored'] },
 }).superRefine(({ fields }, context) => {
   for (const [name, field] of Object.entries(fields))
     for (const { lowest, first, at = [] } of withElse(field)) {

@@ -1,5 +1,5 @@
 import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
-import { conversionStates } from '../../kit/intake/mapping/mapped-fields.ts';
+import { conversionKinds } from '../../kit/vocabulary/values.ts';
 import { statusOfState } from '../conversions/emitted-conversions.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { scalarText } from '../../kit/intake/mapping/places.ts';
@@ -49,7 +49,7 @@ function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
   const read = (name: string) => textOf(record, name);
   const [id, clickId, eventId] = [read('conversion_id'), read('click_id'), read('event_id')];
   if (id === undefined || id === null || clickId === null || eventId === null) return 'unreadable';
-  const status = conversionStates.find((state) => state === record['status']);
+  const status = conversionKinds.find((state) => state === record['status']);
   if (status === undefined) return 'unknown_status';
   const [occurredAt, changedAt] = [read('occurred_at'), read('changed_at')];
   if (occurredAt === undefined || occurredAt === null || changedAt === null) return 'bad_time';

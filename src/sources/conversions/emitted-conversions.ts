@@ -1,12 +1,12 @@
-import type { ConversionState } from '../../kit/intake/mapping/mapped-fields.ts';
 import type { Moment } from '../../kit/time/moment.ts';
+import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
 
 /** State of a conversion as written into the landing folder so far. */
 export interface EmittedConversion {
   /** Number of credits, or of rejects without one; the second goes under `<id>~2` and so on. */
   version: number;
-  state: 'credited' | 'reversed';
+  state: 'pending' | 'credited' | 'reversed';
   /** USD, shortest decimal text; null: the catalog's payout counts. */
   payout: string | null;
 }
@@ -15,7 +15,7 @@ export interface EmittedConversion {
 export interface ConversionLine {
   conversion_id: string;
   click_id: string;
-  kind: 'credit' | 'reject' | 'chargeback';
+  kind: ConversionKind;
   occurred_at: Moment;
   event_id?: string;
   payout?: string;
@@ -45,12 +45,12 @@ export const statusOfState = {
   credit: 'approved',
   reject: 'rejected',
   chargeback: 'charged_back',
-} as const satisfies Record<ConversionState, NetworkConversion['status']>;
+} as const satisfies Record<ConversionKind, NetworkConversion['status']>;
 
 /**
  * Returns the lines that bring our logs to the network's current state, none where they agree, and the state after
  * them. A log cannot take back a reject or an amount, so a conversion that is credited again or at another amount is
- * charged back and credited under another id. A pending one has no lines yet.
+ * charged back and credited under another id. A pending one is announced once, as it is then.
  */
 export function linesFor(
   conversion: ReadyConversion,
@@ -58,16 +58,20 @@ export function linesFor(
 ): { lines: ConversionLine[]; emitted: EmittedConversion | undefined } {
   const { status, payout } = conversion;
   const version = emitted?.version ?? 1;
-  if (status === 'pending') return { lines: [], emitted };
+  if (status === 'pending')
+    return emitted === undefined
+      ? { lines: [lineOf(conversion, 'pending', version)], emitted: { version, state: 'pending', payout } }
+      : { lines: [], emitted };
+  const isUndecided = emitted === undefined || emitted.state === 'pending';
   if (status === 'rejected' || status === 'charged_back') {
     if (emitted?.state === 'reversed') return { lines: [], emitted };
     const reject = lineOf(conversion, status === 'rejected' ? 'reject' : 'chargeback', version);
     // A reject takes milestone and amount from the credit; without one the whole catalog's payout would count.
-    const own = emitted === undefined ? creditOf(conversion) : {};
+    const own = isUndecided ? creditOf(conversion) : {};
     return { lines: [{ ...reject, ...own }], emitted: { version, state: 'reversed', payout } };
   }
-  if (emitted === undefined)
-    return { lines: [lineOf(conversion, 'credit', 1)], emitted: { version: 1, state: 'credited', payout } };
+  if (isUndecided)
+    return { lines: [lineOf(conversion, 'credit', version)], emitted: { version, state: 'credited', payout } };
   if (emitted.state === 'credited' && emitted.payout === payout) return { lines: [], emitted };
   return {
     lines: [
@@ -83,13 +87,14 @@ function lineOf(
   kind: ConversionLine['kind'],
   version: number,
 ): ConversionLine {
+  const isAsItHappened = kind === 'credit' || kind === 'pending';
   return {
     conversion_id: version === 1 ? id : `${id}~${version}`,
     click_id: clickId,
     kind,
-    occurred_at: kind === 'credit' ? occurredAt : changedAt,
-    ...(kind === 'credit' ? creditOf({ payout, eventId }) : {}),
-    ...(reason === undefined || kind === 'credit' ? {} : { reason }),
+    occurred_at: isAsItHappened ? occurredAt : changedAt,
+    ...(isAsItHappened ? creditOf({ payout, eventId }) : {}),
+    ...(reason === undefined || isAsItHappened ? {} : { reason }),
   };
 }
 

@@ -87,6 +87,7 @@ beforeAll(async () => {
     event('v4', 'c', 'credit', '19T12:00:00'),
     event('v5', 'b', 'reject', '19T13:00:00', { reason: 'no "install"' }),
     event('w1', 'd', 'credit', '17T11:00:00', { payout: '4' }),
+    event('w2', 'd', 'pending', '16T11:00:00', { payout: '5' }),
   ]);
   await pipeline.refresh('2026-11-19T12:00:00Z', { clock: '2026-11-19T14:00:00Z' });
   running = await startService(pipeline.data, {}, () => now);
@@ -164,6 +165,15 @@ test('conversions say what they brought, and why they were taken back', async ()
     changed_at: '2026-11-19T14:00:00+00:00',
   });
   expect(rows[5]).toMatchObject({ credited_at: null, reason: 'no "install"', reward: 225.0045 });
+});
+
+test('what is announced is listed as pending, with what it would bring, and counts on no day', async () => {
+  expect(await walk('conversions', other, { status: 'pending' })).toMatchObject([
+    { conversion_id: 'w2', payout: 3.75, reward: 37.5, credited_at: null, reversed_at: null, reason: null },
+  ]);
+  expect((await ask('statement', other)).days.map((each: any) => each.day)).toEqual(['2026-11-17']);
+  // Nothing is sent unless the site asks for it.
+  expect(await walk('postbacks', other)).toEqual([]);
 });
 
 test.each([

@@ -103,7 +103,7 @@ function clicks(runs: readonly Micros[]): fc.Arbitrary<Dated<Click>[]> {
 }
 
 /**
- * Conversions with any of their three events in any order of time and of arrival; some of the same click, some of one
+ * Conversions with any of their four events in any order of time and of arrival; some of the same click, some of one
  * that never comes.
  */
 function events(runs: readonly Micros[], clickCount: number): fc.Arbitrary<Dated<ConversionEvent>[]> {
@@ -115,13 +115,14 @@ function events(runs: readonly Micros[], clickCount: number): fc.Arbitrary<Dated
   const conversion = fc.record({
     click: anyOf(clickCount + 1),
     eventId: fc.constantFrom(null, null, null, 'install', 'install', 'level', 'unheard-of'),
-    credit: fc.option(moment, { freq: 9 }),
+    pending: seldom(moment),
+    credit: fc.option(moment, { freq: 4 }),
     reject: seldom(moment),
     chargeback: seldom(moment),
   });
   return fc.array(conversion, { minLength: 1, maxLength: 24, size: 'max' }).map((made) =>
     made.flatMap(({ click, eventId, ...kinds }, index) =>
-      (['credit', 'reject', 'chargeback'] as const).flatMap((kind) => {
+      (['pending', 'credit', 'reject', 'chargeback'] as const).flatMap((kind) => {
         const happened = kinds[kind];
         if (happened === null) return [];
         const { run, occurredAt, payout } = happened;

@@ -25,7 +25,7 @@ export interface Click {
 export interface ConversionEvent {
   conversionId: string;
   clickId: string;
-  kind: 'credit' | 'reject' | 'chargeback';
+  kind: 'pending' | 'credit' | 'reject' | 'chargeback';
   occurredAt: Micros;
   eventId: string | null;
   payout: Millionths | null;

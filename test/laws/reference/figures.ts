@@ -4,7 +4,7 @@ import type { Click, ConversionEvent, Landing, Micros, Millionths } from './fact
 export interface Conversion {
   conversionId: string;
   clickId: string;
-  status: 'credited' | 'rejected' | 'charged_back' | 'unattributed';
+  status: 'pending' | 'credited' | 'rejected' | 'charged_back' | 'unattributed';
   offerId: number | null;
   payout: Millionths | null;
   creditedAt: Micros | null;
@@ -202,12 +202,12 @@ export class Reference {
   #conversion(events: readonly ConversionEvent[]): Conversion {
     const of = (kind: ConversionEvent['kind']) => events.find((event) => event.kind === kind);
     const credit = of('credit');
-    const deciding = credit ?? of('reject') ?? of('chargeback');
+    const deciding = credit ?? of('reject') ?? of('chargeback') ?? of('pending');
     if (deciding === undefined) throw new Error('a conversion has at least one event');
     const click = this.#clicks.find(({ clickId }) => clickId === deciding.clickId);
     const offerId = click === undefined ? null : (this.#catalog.idOf(click.offer) ?? null);
     const payout = deciding.payout ?? (offerId === null ? null : this.#payoutByCatalog(offerId, deciding));
-    const reversed = of('chargeback') ? 'charged_back' : of('reject') ? 'rejected' : 'credited';
+    const reversed = of('chargeback') ? 'charged_back' : of('reject') ? 'rejected' : credit ? 'credited' : 'pending';
     return {
       conversionId: deciding.conversionId,
       clickId: deciding.clickId,

@@ -13,7 +13,7 @@ export interface ReferencePostback {
 
 /**
  * Postbacks by their definition: goes through the runs in order, and through all events of each, and adds the postbacks
- * that are possible by then and were not before.
+ * that are possible by then and were not before. Sites ask for announcements.
  */
 export function postbacksBy(
   landings: readonly Landing[],
@@ -28,6 +28,10 @@ export function postbacksBy(
     for (const event of happened.toSorted((a, b) => Number(b.kind === 'credit') - Number(a.kind === 'credit'))) {
       const key = `${event.conversionId} ${event.kind}`;
       if (postbacks.has(key)) continue;
+      const isOf = ({ conversionId, kind }: ConversionEvent) =>
+        conversionId === event.conversionId && kind !== 'pending';
+      // What has ended is not announced any more.
+      if (event.kind === 'pending' && happened.some(isOf)) continue;
       const leading =
         happened.find(({ conversionId, kind }) => conversionId === event.conversionId && kind === 'credit') ?? event;
       const alone = known.map((landing, index) => ({ ...landing, events: index === run ? [leading] : [] }));

@@ -130,6 +130,7 @@ describe('a list of how conversions stand', () => {
     'v-1 credit 2026-11-10T10:00:00Z 1.650000',
     'v-1~2 credit 2026-11-10T10:00:00Z 2.200000',
     'v-2 credit 2026-11-10T11:00:00Z 2.000000',
+    'v-2 pending 2026-11-10T11:00:00Z 2.000000',
     'v-3 reject 2026-11-12T12:00:00Z 9.000000',
   ];
 
@@ -137,15 +138,18 @@ describe('a list of how conversions stand', () => {
     const landing = await newLanding();
     await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
     await landing.ingest({ settings });
-    expect(await told(landing)).toEqual(['v-1 credit 2026-11-10T10:00:00Z 1.650000']);
-    expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 3=1+0+2']);
-    expect(await landing.warnings()).toEqual(['conversions/net/1.csv pending_conversion 1']);
+    expect(await told(landing)).toEqual([
+      'v-1 credit 2026-11-10T10:00:00Z 1.650000',
+      'v-2 pending 2026-11-10T11:00:00Z 2.000000',
+    ]);
+    expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 4=2+0+2']);
+    expect(await landing.warnings()).toEqual([]);
     expect(await landing.rejects()).toEqual(['conversions/net/1.csv:4 no_rate', 'conversions/net/1.csv:5 bad_kind']);
     await landing.putAt('conversions/net/2.csv', week2, '2026-11-13T00:00:00Z');
     await landing.ingest({ settings });
     expect(await told(landing)).toEqual(inTheEnd);
     expect(await landing.ledger()).toEqual([
-      'conversions/net/1.csv loaded 3=1+0+2',
+      'conversions/net/1.csv loaded 4=2+0+2',
       'conversions/net/2.csv loaded 4=4+0+0',
     ]);
     await landing.putAt('conversions/net/3.csv', `${week2}\n`, '2026-11-14T00:00:00Z');
@@ -171,10 +175,11 @@ describe('a list of how conversions stand', () => {
     await landing.ingest({ settings: settingsOf([better], { rates: { EUR: '1.1', GBP: '1.3' } }) });
     expect(await told(landing)).toEqual([
       'v-1 credit 2026-11-10T10:00:00Z 1.650000',
+      'v-2 pending 2026-11-10T11:00:00Z 2.000000',
       'v-3 credit 2026-11-10T12:00:00Z 11.700000',
       'v-4 credit 2026-11-10T12:00:00Z 9.000000',
     ]);
-    expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 3=3+0+0']);
+    expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 4=4+0+0']);
     expect(await landing.rejects()).toEqual([]);
   });
 });

@@ -101,6 +101,68 @@ it('a conversion changes with its events, its click, its offer and the moment of
   ]);
 });
 
+it('what is announced is pending and counts nowhere, and ends by a credit, a reject or after 90 days', async () => {
+  await using pipeline = await PipelineUnderTest.create(wallClock);
+  const begun = '2025-11-01T10:00:00Z';
+  const at = (day: number, minute = 0) =>
+    new Date(Date.parse(begun) + day * dayMilliseconds + minute * 60_000).toISOString().replace('.000', '');
+  await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
+  await pipeline.landLog('clicks', 'ndjson', [click('c0', begun)]);
+  const announced = ['credited', 'rejected', 'left', 'late'];
+  await pipeline.landLog('conversions', 'ndjson', [
+    ...announced.map((id) => ({ ...event(id, 'pending', begun), payout: '1.5' })),
+    { ...event('lost', 'pending', begun), click_id: 'unknown' },
+  ]);
+  const shown = async (moment: Moment, options?: { clock?: Moment; allowOlder?: boolean }) => {
+    await pipeline.refresh(moment, { clock: moment, ...options });
+    const rows = await pipeline.ask<{ conversion_id: string; status: string; reversed_at: string; reason: string }>(
+      'SELECT conversion_id, status, reversed_at, reason FROM conversions ORDER BY conversion_id',
+    );
+    const counted = await pipeline.ask(
+      'SELECT coalesce(sum(conversions), 0)::INTEGER AS conversions, coalesce(sum(earnings), 0) AS earnings FROM offer_daily',
+    );
+    return {
+      rows: rows.map(({ conversion_id: id, status, reversed_at, reason }) =>
+        [id, status, reversed_at, reason].filter((each) => each !== null).join(' '),
+      ),
+      counted: counted[0],
+    };
+  };
+  const nothing = { conversions: 0, earnings: '0.000000' };
+  expect(await shown(at(1))).toEqual({
+    rows: ['credited pending', 'late pending', 'left pending', 'lost unattributed', 'rejected pending'],
+    counted: nothing,
+  });
+  await pipeline.landLog('conversions', 'ndjson', [
+    { ...event('credited', 'credit', at(2)), payout: '1.75' },
+    { ...event('rejected', 'reject', at(2)), reason: 'no install' },
+  ]);
+  const decided = [
+    'credited credited',
+    'late pending',
+    'left pending',
+    'lost unattributed',
+    `rejected rejected ${at(2)} no install`,
+  ];
+  const one = { conversions: 1, earnings: '1.750000' };
+  expect(await shown(at(3))).toEqual({ rows: decided, counted: one });
+  expect(await shown(at(90, -1))).toEqual({ rows: decided, counted: one });
+  const expired = decided.map((row) =>
+    row.replace('pending', 'rejected').replace(/^(late|left|lost) \w+$/, `$& ${at(90)} expired`),
+  );
+  expect(await shown(at(90))).toEqual({ rows: expired, counted: one });
+  expect(await pipeline.ask(`SELECT DISTINCT changed_at FROM conversions WHERE reason = 'expired'`)).toEqual([
+    { changed_at: at(90) },
+  ]);
+  // As of an earlier moment it is open again.
+  expect((await shown(at(89), { clock: at(90), allowOlder: true })).rows).toEqual(decided);
+  await pipeline.landLog('conversions', 'ndjson', [event('late', 'credit', at(95))]);
+  expect(await shown(at(100))).toEqual({
+    rows: expired.map((row) => (row.startsWith('late') ? 'late credited' : row)),
+    counted: { conversions: 2, earnings: '3.750000' },
+  });
+});
+
 it('the roll-up of a day of clicks on unknown offers only is audited, too', async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   await pipeline.landLog('clicks', 'ndjson', [click('c0', momentOnDay(0), { source: 'net', external_id: 'unknown' })]);

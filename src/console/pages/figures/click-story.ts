@@ -43,6 +43,10 @@ function conversionVerdict(conversion: ConversionOfClick, click: ClickRow | unde
   const { status, credited_at, reversed_at, reason } = conversion;
   if (status === 'unattributed')
     return `${name} does not count: it is unattributed, because ${whyUnattributed(conversion, click)}.`;
+  if (status === 'pending')
+    return `${name} does not count: it was announced on ${sentenceTime(conversion.occurred_at)}, and is neither credited nor rejected yet.`;
+  if (status === 'rejected' && reason === 'expired')
+    return `${name} does not count: it was announced on ${sentenceTime(conversion.occurred_at)}, and nothing followed within 90 days.`;
   if (status === 'rejected')
     return `${name} does not count: the advertiser rejected it on ${sentenceTime(reversed_at)}${because(reason)}.`;
   if (status === 'charged_back')
@@ -73,7 +77,7 @@ export function eventsOf(
     );
   for (const { conversion_id: id, credited_at, reversed_at, status, occurred_at } of conversions) {
     if (credited_at === null && reversed_at === null)
-      events.push({ at: occurred_at, what: `conversion ${id} occurred` });
+      events.push({ at: occurred_at, what: `conversion ${id} ${status === 'pending' ? 'was announced' : 'occurred'}` });
     events.push(
       { at: credited_at, what: `conversion ${id} was credited` },
       { at: reversed_at, what: `conversion ${id} was ${status === 'charged_back' ? 'charged back' : 'rejected'}` },

@@ -12,10 +12,6 @@ export interface MappedFields {
   words: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a conversion may have become, as far as anybody knows: a pending one is not decided. */
-export const conversionStates = ['pending', ...conversionKinds] as const;
-export type ConversionState = (typeof conversionStates)[number];
-
 /** Names of our fields, by the kind of records. */
 export const mappedFields: Readonly<Record<LandingKind, MappedFields>> = {
   offers: {
@@ -44,6 +40,6 @@ export const mappedFields: Readonly<Record<LandingKind, MappedFields>> = {
     ),
     required: [['conversion_id'], ['click_id'], ['kind', 'status'], ['occurred_at']],
     lists: [],
-    words: { kind: conversionStates, status: conversionStates },
+    words: { kind: conversionKinds, status: conversionKinds },
   },
 };

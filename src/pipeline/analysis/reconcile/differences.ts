@@ -126,7 +126,7 @@ function sortPair(sorted: Sorted, claim: Claim, conversion: OurConversion, scope
 /** Returns whether it is due on one side only. Rejected here and charged back there is no difference. */
 function isDifferentState({ state }: Claim, { status }: OurConversion): boolean {
   if (status === 'credited') return state !== 'credited';
-  return state === 'credited' || (state === 'pending' && status !== 'unattributed');
+  return state === 'credited' || (state === 'pending' && status !== 'unattributed' && status !== 'pending');
 }
 
 function sortRepeated(sorted: Sorted, row: PublisherReward, conversion: OurConversion | null, scope: Scope): void {

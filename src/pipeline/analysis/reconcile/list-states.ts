@@ -1,9 +1,9 @@
 import { knownState } from '../../../kit/intake/known-values.ts';
-import type { ConversionState } from '../../../kit/intake/mapping/mapped-fields.ts';
 import { plainName } from '../../../kit/intake/reading/header-names.ts';
+import type { ConversionKind } from '../../../kit/vocabulary/values.ts';
 import type { ClaimedState } from './list-mapping.ts';
 
-const ours: Readonly<Record<ConversionState, ClaimedState>> = {
+const ours: Readonly<Record<ConversionKind, ClaimedState>> = {
   pending: 'pending',
   credit: 'credited',
   reject: 'rejected',

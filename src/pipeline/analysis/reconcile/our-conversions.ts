@@ -5,6 +5,7 @@ import { completeCommissions } from '../../clicks/snapshot-connections.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { makeEmptyTempTable } from '../../../kit/duckdb/temp-table.ts';
 import { textKey } from '../../../kit/vocabulary/event-key.ts';
+import type { ConversionStatus } from '../../../kit/vocabulary/values.ts';
 import { withFunctions } from '../../sql/model-query.ts';
 import { readPublished, type MartRow } from '../../sql/run-model.ts';
 import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
@@ -14,13 +15,13 @@ export interface OurConversion {
   conversionId: string;
   clickId: string;
   offerId: number | null;
-  status: 'credited' | 'rejected' | 'charged_back' | 'unattributed';
+  status: ConversionStatus;
   /**
    * Reward of the postback, else payout × (1 − commission) × reward rate as they are now; absent while the payout is
    * unknown.
    */
   amount?: Amount;
-  /** Time of the credit, else of the reject or chargeback. */
+  /** Time of the credit, else of the reject or chargeback, else of the announcement. */
   time: Moment;
   /** Time of the first reject or chargeback; null without one. */
   reversedAt: Moment | null;

@@ -42,7 +42,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY occurred_at, conversion_id, kind),
        'pb_' || left(sha256(kind || ':' || conversion_id), 32),
        conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, TIMESTAMPTZ '${asOf}', further
-     FROM ${decided} WHERE has_address`,
+     FROM ${decided} WHERE is_sent`,
   );
   await connection.run(
     `DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM ${decided})`,
@@ -56,10 +56,17 @@ async function loadPostbackSites(connection: DuckDBConnection, sites: readonly S
   await insertRows(
     connection,
     await makeRunInput(connection, 'run_postback_sites'),
-    { site_key: 'VARCHAR', has_address: 'BOOLEAN', commission: 'VARCHAR', reward_rate: 'VARCHAR' },
+    {
+      site_key: 'VARCHAR',
+      has_address: 'BOOLEAN',
+      has_pending: 'BOOLEAN',
+      commission: 'VARCHAR',
+      reward_rate: 'VARCHAR',
+    },
     sites.map((site) => ({
       site_key: site.site_key,
       has_address: site.postback !== undefined,
+      has_pending: site.postback?.pending === true,
       commission: commissionText(site),
       reward_rate: rewardRateText(site),
     })),

@@ -67,19 +67,11 @@ interface FileWarning {
   rows: number;
 }
 
-/** What mappings passed over, and states that are open. Those of a file that is read again are counted already. */
+/** What mappings passed over. Those of a file that is read again are counted already. */
 function ofMappings({ files }: LogBatch): FileWarning[] {
   return files
     .filter(({ before }) => before?.status !== 'loaded')
-    .flatMap(({ fileId, mapped, states }) =>
-      [...mappedWarnings(mapped), ...pendingStates(states)].map((warning) => ({ file_id: fileId, ...warning })),
-    );
-}
-
-function pendingStates(states: LogBatchFile['states']): CountedWarning[] {
-  return states === undefined || states.pending === 0
-    ? []
-    : [{ warning: 'pending_conversion', field: null, rows: states.pending }];
+    .flatMap(({ fileId, mapped }) => mappedWarnings(mapped).map((warning) => ({ file_id: fileId, ...warning })));
 }
 
 /** Cells that say NULL, in columns that are read. Ones of a file that was loaded before are counted already. */

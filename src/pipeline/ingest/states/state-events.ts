@@ -16,7 +16,7 @@ export interface EmittedState {
   conversion_id: string;
   /** Number of its credits, or of rejects without one. */
   credits: number;
-  state: 'credited' | 'reversed';
+  state: 'pending' | 'credited' | 'reversed';
   /** USD; null: the catalog's payout counts. */
   payout: string | null;
   /** Of the row that said so last. */
@@ -28,8 +28,6 @@ export interface StateCounts {
   /** Rows that became events, and those that bring nothing new. */
   emitted: number;
   known: number;
-  /** Rows of conversions that nobody has decided yet. */
-  pending: number;
 }
 
 /** A file of states as a log of events. */
@@ -110,14 +108,10 @@ async function writeEvents(
 ): Promise<StateEvents> {
   const first = new Map<number, string>();
   const second: { line: number; text: string }[] = [];
-  const counts = { emitted: 0, known: 0, pending: 0 };
+  const counts = { emitted: 0, known: 0 };
   for (const { line, row } of byVersion(rows)) {
     if ('rejected' in row) {
       first.set(line, jsonText(row.rejected));
-      continue;
-    }
-    if (row.status === 'pending') {
-      counts.pending++;
       continue;
     }
     const lines = emitState(row, stateOf(row.id), emit);
@@ -161,7 +155,8 @@ function emitState(
       credits: emitted.version,
       state: emitted.state,
       payout: emitted.payout,
-      version: row.version ?? known,
+      // What is pending decides nothing: an older row that decides counts after it.
+      version: row.status === 'pending' ? known : (row.version ?? known),
     });
   return lines;
 }

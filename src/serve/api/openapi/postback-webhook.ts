@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { conversionKinds } from '../../../kit/vocabulary/values.ts';
 
 /** The signed fields of a postback; a site may have asked for further ones. */
 export const postbackBody = z.looseObject({
-  event: z.enum(['credit', 'reject', 'chargeback']),
+  event: z.enum(conversionKinds),
   site_key: z.string(),
   user_id: z.string(),
   click_id: z.string(),
-  reward: z.number().min(0).describe('In the site’s points: the amount credited, refused or taken back'),
+  reward: z.number().min(0).describe('In the site’s points: the amount credited, refused or taken back, or announced'),
   signature: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -28,12 +29,12 @@ const responses = {
 const { $schema: _dialect, ...bodySchema } = z.toJSONSchema(postbackBody);
 const fields = bodySchema.properties as Record<string, { description?: string }>;
 
-/** The request that a site's postback address gets for each credit, reject or chargeback. */
+/** The request that a site's postback address gets for each credit, reject or chargeback, and for announcements where it asks. */
 export const postbackWebhook = {
   post: {
     operationId: 'receivePostback',
     tags: ['Postbacks'],
-    summary: 'A reward was credited, refused or taken back; for sites with the method POST',
+    summary: 'A reward was credited, refused or taken back, or announced; for sites with the method POST',
     security: [],
     parameters: headerParameters,
     requestBody: { required: true, content: { 'application/json': { schema: bodySchema } } },

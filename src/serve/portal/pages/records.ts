@@ -1,13 +1,8 @@
 import type { z } from 'zod';
 import { html, type Html } from '../../../kit/html/html.ts';
-import { deliveryStates } from '../../../kit/vocabulary/values.ts';
+import { conversionStatuses, deliveryStates } from '../../../kit/vocabulary/values.ts';
 import { addDays, dayOf } from '../../../kit/time/moment.ts';
-import {
-  conversionRecordsBody,
-  conversionStatuses,
-  postbackRecordsBody,
-  statementBody,
-} from '../../variant-c/records/bodies.ts';
+import { conversionRecordsBody, postbackRecordsBody, statementBody } from '../../variant-c/records/bodies.ts';
 import { conversionRecords } from '../../variant-c/records/conversions.ts';
 import { postbackRecords } from '../../variant-c/records/postbacks.ts';
 import { statement } from '../../variant-c/records/statement.ts';

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { deliveryStates, conversionKinds } from '../../../kit/vocabulary/values.ts';
+import { conversionKinds, conversionStatuses, deliveryStates } from '../../../kit/vocabulary/values.ts';
 import { int, momentSchema, success, usd, version } from '../../http/body-schemas.ts';
-
-export const conversionStatuses = ['credited', 'rejected', 'charged_back', 'unattributed'] as const;
 
 const points = z.number().min(0).describe('In the site’s points, with up to 4 decimal places');
 const asOf = momentSchema.describe('The figures are those known then: that of X-Data-As-Of');
@@ -49,16 +47,25 @@ const conversionRecord = z
     sub2: z.string().nullable(),
     status: z
       .enum(conversionStatuses)
-      .describe('unattributed while its offer or milestone is unknown: it counts nowhere'),
+      .describe(
+        'pending: announced, and not decided; unattributed while its offer or milestone is unknown: both count nowhere',
+      ),
     payout: usd.nullable().describe('USD after the site’s commission of now; null while unattributed'),
-    reward: points.nullable().describe('Points credited, refused or taken back; null while unattributed'),
+    reward: points
+      .nullable()
+      .describe('Points credited, refused or taken back, or of a pending one as it would be; null while unattributed'),
     clicked_at: momentSchema,
     occurred_at: momentSchema.describe(
-      'The time of the credit, else of the rejection or chargeback: its day in a statement',
+      'The time of the credit, else of the rejection or chargeback, else of the announcement: its day in a statement',
     ),
     credited_at: momentSchema.nullable(),
     reversed_at: momentSchema.nullable(),
-    reason: z.string().nullable().describe('Why it was rejected or charged back, as the advertiser says'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it was rejected or charged back, as the advertiser says; expired: it was announced, and nothing followed for 90 days',
+      ),
     changed_at: momentSchema.describe('When this row changed last; with the site’s commission all rows do'),
   })
   .meta({ id: 'ConversionRecord' });

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { conversionStatuses } from '../../../kit/vocabulary/values.ts';
 import { parseIsoMoment, withOffset } from '../../../kit/time/iso-moment.ts';
 import { siteConversions, type SiteConversion } from '../../../pipeline/records/site-conversions.ts';
 import { errorsBySecret, operation } from '../../endpoints/operation.ts';
 import { exactOrNull } from '../../http/exact-json.ts';
 import { choice, siteKey, siteSecret, text } from '../../http/parameters.ts';
 import { momentOrNull, ofRecords, recordsPage } from './answer.ts';
-import { conversionRecordsBody, conversionStatuses } from './bodies.ts';
+import { conversionRecordsBody } from './bodies.ts';
 import { PagedList } from './cursor.ts';
 import { changedSince, daySpan, ownerOf, paging, spanOf } from './parameters.ts';
 

@@ -103,6 +103,50 @@ test('a chargeback carries what its credit carried, even after the commission ch
   expect(inShort(written)).toEqual(['v-1 credit 120.0000 11', 'v-1 chargeback 120.0000 12']);
 });
 
+test('what is announced is sent to sites that ask for it, once, with the reward as it would be, until it has ended', async () => {
+  const asking = { ...site, postback: { url, pending: true } };
+  const pending = { ...credit, kind: 'pending', payout: '2' };
+  const of = (id: string, row: object) => ({ ...row, conversion_id: id });
+  const waits = { ...pending, click_id: 'c-2' };
+  await using steps = await Steps.begin([asking]);
+  // Announced and credited at once: only the credit is news.
+  const first = await steps.next({
+    clicks: [click],
+    conversions: [pending, of('v-2', pending), of('v-2', credit), of('v-3', waits), of('v-4', waits)],
+  });
+  expect(inShort(first)).toEqual(['v-2 credit 120.0000 11', 'v-1 pending 160.0000 11']);
+  const second = await steps.next({
+    clicks: [{ ...click, click_id: 'c-2' }],
+    conversions: [credit, of('v-4', { ...waits, kind: 'reject', reason: 'no install' })],
+    sites: [{ ...asking, commission: 0.5 }],
+  });
+  expect(inShort(second.slice(2))).toEqual([
+    'v-1 credit 75.0000 12',
+    'v-3 pending 100.0000 12',
+    'v-4 reject 100.0000 12',
+  ]);
+  expect(await steps.next({ conversions: [{ ...pending, payout: '3' }] })).toEqual(second);
+  await using quiet = await Steps.begin();
+  expect(await quiet.next({ clicks: [click], conversions: [pending] })).toEqual([]);
+  expect(await quiet.next({ sites: [asking] })).toEqual([]);
+  expect(inShort(await quiet.next({ conversions: [credit] }))).toEqual(['v-1 credit 120.0000 13']);
+});
+
+test('what was announced more than 90 days ago is not sent any more', async () => {
+  await using steps = await Steps.begin([{ ...site, postback: { url, pending: true } }]);
+  const announced = (id: string, occurred_at: string) => ({
+    ...credit,
+    conversion_id: id,
+    kind: 'pending',
+    occurred_at,
+  });
+  const written = await steps.next({
+    clicks: [click],
+    conversions: [announced('v-1', '2026-08-20T11:00:00Z'), announced('v-2', '2026-08-20T11:00:01Z')],
+  });
+  expect(inShort(written)).toEqual(['v-2 pending 120.0000 11']);
+});
+
 test("without a credit, a reject carries its own amount, else the catalog's at its time", async () => {
   await using steps = await Steps.begin();
   const written = await steps.next({
