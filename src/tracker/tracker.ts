@@ -129,6 +129,8 @@ export async function createTracker({
     now,
     log,
     onRecorded({ conversionId, clickId, kind }, offerId, at) {
+      // What is announced fills no cap.
+      if (kind === 'pending') return;
       const isCredit = kind === 'credit';
       const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at)) ?? 0;
       const cap = routes.route(offerId)?.daily_cap ?? Infinity;

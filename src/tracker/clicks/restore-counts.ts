@@ -42,6 +42,7 @@ export async function restoreCounts(
     const dayNumber = dayNumberOf(Date.parse(day));
     if (!isCounted(dayNumber)) return;
     const { conversion_id, click_id, kind } = read(row) as { conversion_id: string; click_id: string; kind: string };
+    if (kind === 'pending') return;
     const conversion = { clickId: click_id, conversionId: conversion_id, isCredit: kind === 'credit' };
     const click = ids.verify(click_id);
     if (click === undefined) imported.push({ ...conversion, dayNumber });

@@ -175,6 +175,7 @@ export class ConversionHandler {
   ): Promise<RecordOutcome | 'already_completed'> {
     const { users, completions, conversions, log } = this.#parts;
     const completionOf = (user: ClickUser): Completion => ({ offerId, eventId: row.eventId, user });
+    if (row.kind === 'pending') return conversions.record(row, now);
     if (row.kind !== 'credit') {
       // Recorded first: a reversal must not wait until its click can be looked up.
       const outcome = await conversions.record(row, now);

@@ -44,7 +44,9 @@ export class RecordedConversions {
   compare(row: ConversionContent, today: DayNumber): Comparison {
     const [content, click] = [contentDigest(row), digest32(row.clickId)];
     const own = this.#find(row.conversionId, row.kind, today);
-    if (own !== undefined) return own.content === content && own.click === click ? 'duplicate' : 'contradiction';
+    // An announcement that changes brings nothing new: the decision counts.
+    const isSame = (entry: DigestEntry) => entry.content === content || row.kind === 'pending';
+    if (own !== undefined) return isSame(own) && own.click === click ? 'duplicate' : 'contradiction';
     // A conversion that is taken back is of the click that it was credited to.
     const others = conversionKinds.map((kind) => this.#find(row.conversionId, kind, today));
     return others.some((other) => other !== undefined && other.click !== click) ? 'contradiction' : 'new';

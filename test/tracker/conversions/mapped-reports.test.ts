@@ -43,13 +43,22 @@ describe('reports of a source with a mapping', () => {
     expect(test.rows[0]).not.toHaveProperty('event_id');
   });
 
-  it.each([
-    ['state', 'open'],
-    ['state', 'test'],
-  ])('with %s %s are answered and not recorded', async (name, word) => {
+  it('that are passed over are answered and not recorded', async () => {
     await using test = await HandlerUnderTest.create(mapped);
-    expect(saying(await test.get({ aff_sub: test.click(), [name]: word }))).toEqual([200, 'ignored']);
+    expect(saying(await test.get({ aff_sub: test.click(), state: 'test' }))).toEqual([200, 'ignored']);
     expect(test.rows).toEqual([]);
+  });
+
+  it('that announce a conversion are recorded, once, and the decision after them', async () => {
+    await using test = await HandlerUnderTest.create(mapped);
+    const report = { aff_sub: test.click(), state: 'open', cents: '125' };
+    expect(saying(await test.get(report))).toEqual([200, 'recorded']);
+    expect(saying(await test.get({ ...report, cents: '150' }))).toEqual([200, 'duplicate']);
+    expect(saying(await test.get({ ...report, state: 'ok', cents: '150' }))).toEqual([200, 'recorded']);
+    expect(test.rows.map(({ kind, payout }) => [kind, String(payout)])).toEqual([
+      ['pending', '1.25'],
+      ['credit', '1.5'],
+    ]);
   });
 
   it.each([

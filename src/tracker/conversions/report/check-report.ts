@@ -59,21 +59,23 @@ export async function checkReport(
   const offer = offerId === undefined ? undefined : terms.offerOf(offerId);
   if (offerId === undefined || offer?.source !== terms.source)
     throw new Refusal('foreign_click', 'the click is not on an offer of this source');
-  if (report.kind === 'credit') checkWindow(report, click, terms);
+  // What is announced has to be fit for a credit.
+  const isGiven = report.kind === 'credit' || report.kind === 'pending';
+  if (isGiven) checkWindow(report, click, terms);
   const conversionId = makeConversionId(terms.source, { ...report, clickId });
   // A milestone may have left the catalog between a credit and what takes it back.
-  const isKnownCredit = report.kind !== 'credit' && terms.isCredited(conversionId);
+  const isKnownCredit = !isGiven && terms.isCredited(conversionId);
   const payoutNow = catalogPayoutOf(offer, report.eventId);
   const promisedTerms = termsAt(offer, click.clickedAt);
   const promised = catalogPayoutOf(promisedTerms, report.eventId);
   const isWhole = report.eventId === undefined && offer.events.length > 0 && promisedTerms.events.length > 0;
-  if (terms.isEventRequired && report.kind === 'credit' && isWhole)
+  if (terms.isEventRequired && isGiven && isWhole)
     throw new Refusal('event_required', 'the offer of this click has milestones, and the report names none');
   if (payoutNow === undefined && promised === undefined && !isKnownCredit)
     throw new Refusal('unknown_event', 'the offer of this click has no such event');
   const payout = inUsd(report, terms.rates);
   const catalogPayout = [payoutNow ?? 0n, promised ?? 0n].reduce((one, other) => (one > other ? one : other));
-  if (report.kind === 'credit' && payout !== undefined && payout > catalogPayout * maxTimesThePayout)
+  if (isGiven && payout !== undefined && payout > catalogPayout * maxTimesThePayout)
     throw new Refusal('payout_too_high', `more than ten times the catalog's ${moneyText(catalogPayout)} USD`);
   const { kind, occurredAt, eventId, reason } = report;
   // The pipeline prices by the catalog of the credit's time, which may lack a milestone that the user was promised.

@@ -35,7 +35,10 @@ const printableAscii = /^[\x20-\x7e]{1,128}$/;
 const maxEventId = 256;
 const maxReason = 500;
 
-/** Statuses of ours, and the names that most networks have for them. */
+/**
+ * Statuses of ours, and the names that most networks have for them. A source says itself that it announces conversions:
+ * most send the decision, too, and nothing that they call pending.
+ */
 const commonStatuses: Record<string, StatusMeaning> = {
   credit: 'credit',
   approved: 'credit',
@@ -71,9 +74,11 @@ export function readReport(
     isPrefixed ||
     (reversal?.negative_payout === true && amount?.isNegative === true) ||
     (reversal?.word !== undefined && fields.hasWord(reversal.word));
-  const status = kindOf(fields, reading.settings, isReversal);
+  const status = kindOf(fields, reading, isReversal);
   const kind = isReversal && status === 'credit' ? (reversal?.kind ?? status) : status;
-  if (kind === 'credit' && amount?.isNegative === true)
+  // A reversal that is not decided takes nothing back yet.
+  if (kind === 'pending' && isReversal) return 'ignored';
+  if ((kind === 'credit' || kind === 'pending') && amount?.isNegative === true)
     throw fields.mistake('payout', 'is negative, and nothing says that this takes a conversion back');
   const report = {
     clickId,
@@ -105,7 +110,7 @@ function transactionOf(
  */
 function kindOf(
   fields: ReportFields,
-  { statuses }: Pick<PostbackSettings, 'statuses'>,
+  { settings: { statuses }, mapping }: Pick<ReportReading, 'settings' | 'mapping'>,
   isReversal: boolean,
 ): StatusMeaning {
   const status = fields.get('status');
@@ -115,10 +120,16 @@ function kindOf(
   }
   const word = status.trim().toLowerCase();
   const own = Object.entries(statuses).find(([name]) => name.toLowerCase() === word)?.[1];
-  const kind = own ?? (Object.hasOwn(commonStatuses, word) ? commonStatuses[word] : undefined);
+  const kind = own ?? meaningOf(word, mapping !== undefined);
   if (kind !== undefined) return kind;
   if (isReversal) return 'credit';
   throw fields.mistake('status', 'is none that is known of this source');
+}
+
+/** The meaning of a word of ours or of most networks; a mapping chooses its words, so `pending` is meant there. */
+function meaningOf(word: string, isMapped: boolean): StatusMeaning | undefined {
+  if (word === 'pending' && isMapped) return 'pending';
+  return Object.hasOwn(commonStatuses, word) ? commonStatuses[word] : undefined;
 }
 
 /** The amount without its sign. */
