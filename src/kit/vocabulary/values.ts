@@ -27,7 +27,7 @@ export type VersionStatus = (typeof versionStatuses)[number];
 /** Trends of conversions: the last 24 hours against the 24 before. */
 export const trends = ['up', 'down', 'stable'] as const;
 
-/** Kinds of conversion events, in the order in which they can follow one another: announced, granted, refused, reversed. */
+/** Kinds of conversion events, in the order in which they can follow one another. */
 export const conversionKinds = ['pending', 'credit', 'reject', 'chargeback'] as const;
 export type ConversionKind = (typeof conversionKinds)[number];
 

@@ -209,7 +209,10 @@ v-3,c-3,odd,2026-11-10T10:00:00Z,"1.000,00"
       },
     });
     expect(found.doubts).toContain('status: what does "odd" mean?');
-    expect(found.rows).toMatchObject([{ conversion_id: 'v-1', kind: 'credit', payout: '1.500000' }]);
+    expect(found.rows).toMatchObject([
+      { conversion_id: 'v-1', kind: 'credit', payout: '1.500000' },
+      { conversion_id: 'v-2', kind: 'pending', payout: '2.000000' },
+    ]);
     expect(found.rejects).toMatchObject([{ reason: 'bad_kind', line: 4 }]);
   });
 });

@@ -29,7 +29,7 @@ const responses = {
 const { $schema: _dialect, ...bodySchema } = z.toJSONSchema(postbackBody);
 const fields = bodySchema.properties as Record<string, { description?: string }>;
 
-/** The request that a site's postback address gets for each credit, reject or chargeback, and for announcements where it asks. */
+/** The request that a site's postback address gets for each credit, reject or chargeback, or announcement. */
 export const postbackWebhook = {
   post: {
     operationId: 'receivePostback',

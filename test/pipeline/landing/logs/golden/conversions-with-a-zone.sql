@@ -59,7 +59,7 @@ COPY (
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
           WHEN kind IS NULL THEN 'missing_kind'
-          WHEN kind NOT IN ('credit', 'reject', 'chargeback') THEN 'bad_kind'
+          WHEN kind NOT IN ('pending', 'credit', 'reject', 'chargeback') THEN 'bad_kind'
           WHEN occurred_at IS NULL THEN 'missing_occurred_at'
           WHEN occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
           WHEN occurred_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp'
@@ -80,7 +80,7 @@ COPY (
           WHEN CASE WHEN click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
     OR (json_type(record, '$.click_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.click_id') = 'DOUBLE' AND regexp_full_match(click_id, '-?[0-9]+'))) END THEN 'bad_click_id'
           WHEN kind IS NULL THEN 'missing_kind'
-          WHEN kind NOT IN ('credit', 'reject', 'chargeback') THEN 'bad_kind'
+          WHEN kind NOT IN ('pending', 'credit', 'reject', 'chargeback') THEN 'bad_kind'
           WHEN occurred_at IS NULL THEN 'missing_occurred_at'
           WHEN occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
           WHEN occurred_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp'

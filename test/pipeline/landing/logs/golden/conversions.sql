@@ -59,7 +59,7 @@ COPY (
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
           WHEN kind IS NULL THEN 'missing_kind'
-          WHEN kind NOT IN ('credit', 'reject', 'chargeback') THEN 'bad_kind'
+          WHEN kind NOT IN ('pending', 'credit', 'reject', 'chargeback') THEN 'bad_kind'
           WHEN occurred_at IS NULL THEN 'missing_occurred_at'
           WHEN CASE WHEN occurred_at_value IS NULL THEN regexp_full_match(occurred_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\.[0-9]+)?)?') END THEN 'timestamp_without_offset'
           WHEN occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
@@ -81,7 +81,7 @@ COPY (
           WHEN CASE WHEN click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
     OR (json_type(record, '$.click_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.click_id') = 'DOUBLE' AND regexp_full_match(click_id, '-?[0-9]+'))) END THEN 'bad_click_id'
           WHEN kind IS NULL THEN 'missing_kind'
-          WHEN kind NOT IN ('credit', 'reject', 'chargeback') THEN 'bad_kind'
+          WHEN kind NOT IN ('pending', 'credit', 'reject', 'chargeback') THEN 'bad_kind'
           WHEN occurred_at IS NULL THEN 'missing_occurred_at'
           WHEN CASE WHEN occurred_at_value IS NULL THEN regexp_full_match(occurred_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\.[0-9]+)?)?') END THEN 'timestamp_without_offset'
           WHEN occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
