@@ -100,11 +100,11 @@ export async function createService({
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
   const sites = new SiteRegistry(data.sitesFile, log, () => effects.now());
-  let listening = false;
+  let ownAddress: string | undefined;
   // The links in an offer's text may name the listening address, so the first snapshot's offers are compiled once it is
   // known.
   const prepare = async (snapshot: PublishedSnapshot) =>
-    listening ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
+    ownAddress !== undefined ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare, () => effects.now());
   await sites.start();
   // Limits are opened before the snapshot is read: their errors are then reported at once. Opened after it, they also
@@ -120,7 +120,6 @@ export async function createService({
   await follower.start();
 
   const links = new WeakMap<PublishedSnapshot, Links>();
-  const listeningAddress = () => addressText(server.server.address() as AddressInfo);
   const snapshot = () => follower.serving;
   const pictures = settings.pictures ? new MirroredPictures(data, log) : undefined;
   const state = {
@@ -131,7 +130,7 @@ export async function createService({
     links: (of: PublishedSnapshot) => {
       let known = links.get(of);
       if (known === undefined) {
-        known = linksOf(settings.tracking_url ?? trackerAddress(), settings.public_url ?? listeningAddress());
+        known = linksOf(settings.tracking_url ?? trackerAddress(), settings.public_url ?? (ownAddress as string));
         links.set(of, known);
       }
       return known;
@@ -174,9 +173,10 @@ export async function createService({
     poll,
     async listen({ host, port }) {
       await server.listen({ host, port });
-      listening = true;
+      // Kept: a snapshot may be taken up while the server stops, which has no address any more.
+      ownAddress = addressText(server.server.address() as AddressInfo);
       await follower.prepareServing();
-      return listeningAddress();
+      return ownAddress;
     },
     async close() {
       stopPolling();

@@ -88,8 +88,27 @@ describe('a sign-in', () => {
     const answer = await signIn(site);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/portal']);
     expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/portal; Max-Age=43200; HttpOnly; SameSite=Lax$/);
-    const out = await post('/portal/sign-out', {}, { cookie });
+    now += 1;
+    const out = await post('/portal/sign-out', {}, { cookie: cookieOf(await signIn(site)) });
     expect(out.headers.get('set-cookie')).toMatch(/^offerline_portal=; .*Max-Age=0/);
+  });
+
+  test('that is signed out is over for all copies of its cookie, also after a restart; others go on', async () => {
+    now += 1;
+    const kept = cookieOf(await signIn(site));
+    now += 1;
+    const ended = cookieOf(await signIn(site));
+    now += 1;
+    await post('/portal/sign-out', {}, { cookie: ended });
+    const seen = async () => [(await look('/portal', kept)).status, (await look('/portal', ended)).status];
+    expect(await seen()).toEqual([200, 303]);
+    expect((await post('/portal/test', {}, { cookie: ended })).headers.get('location')).toBe('/portal/sign-in');
+    await running.service.close();
+    running = await startService(data, {}, () => now);
+    expect(await seen()).toEqual([200, 303]);
+    now += 12 * 3_600_000 - 10;
+    expect(await seen()).toEqual([200, 303]);
+    cookie = cookieOf(await signIn(site));
   });
 
   test.each([
@@ -112,10 +131,20 @@ describe('a sign-in', () => {
     now += 1000;
     expect((await look('/portal/signatures')).status).toBe(303);
     cookie = cookieOf(await signIn(site));
-    for (const changed of [{ site_secret: 'another-secret-of-the-site' }, { status: 'pending' }]) {
+    const previous = {
+      previous_site_secret: site.site_secret,
+      previous_secret_until: new Date(now + 3_600_000).toISOString(),
+    };
+    for (const changed of [
+      { site_secret: 'another-secret-of-the-site' },
+      { site_secret: 'another-secret-of-the-site', ...previous },
+      { status: 'pending' },
+    ]) {
       await writeSites(data, [{ ...site, ...changed }, late]);
       await running.service.poll();
       expect((await look('/portal')).status).toBe(303);
+      // The secret before opens feeds for a while, and no page.
+      expect((await signIn(site)).status).not.toBe(303);
     }
     await writeSites(data, [site, late]);
     await running.service.poll();

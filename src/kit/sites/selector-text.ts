@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.ts';
 import { nearestWord } from '../text/nearest-word.ts';
-import type { OfferSelector } from './offer-rules.ts';
+import type { OfferRules, OfferSelector } from './offer-rules.ts';
 
 const kinds = ['offer', 'source', 'category', 'format'] as const;
 
@@ -22,4 +22,10 @@ export function parseSelector(text: string): OfferSelector {
 export function selectorText(selector: OfferSelector): string {
   const [[kind, value] = ['', '']] = Object.entries(selector).filter(([, given]) => given !== undefined);
   return `${kind}:${value}`;
+}
+
+/** Says which offers rules let a site have: `all, but not source:north`. */
+export function rulesText({ allow, deny }: OfferRules): string {
+  const allowed = allow === undefined ? 'all' : allow.map(selectorText).join(', ');
+  return deny === undefined ? allowed : `${allowed}, but not ${deny.map(selectorText).join(', ')}`;
 }

@@ -7,20 +7,16 @@ import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
 import { figureNames } from '../sql/figures.ts';
 import type { MartRow } from '../sql/run-model.ts';
+import { diffTerms, type TermsDiff } from './diff-terms.ts';
+import { differingPairs, type Pair } from './differing-pairs.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
-
-/** Values of the same thing in two snapshots; null where one lacks it. */
-export interface Pair<Value = string | number> {
-  before: Value | null;
-  after: Value | null;
-}
 
 interface OfferName {
   offer_id: number;
   title: string;
 }
 
-export interface SnapshotDiff {
+export interface SnapshotDiff extends TermsDiff {
   /** Offers active in the second snapshot only; `before` is their former status. */
   added: (OfferName & { payout: string; before: string | null })[];
   /** Offers active in the first snapshot only; `after` is their present status. */
@@ -29,8 +25,6 @@ export interface SnapshotDiff {
   repriced: (OfferName & { payout: Pair<string>; milestones: ({ event_id: string } & Pair<string>)[] })[];
   /** Offers active in both at the same prices, with another content version. */
   changed: (OfferName & { version: Pair<number> })[];
-  /** Sites whose commission differs, and so all their amounts. Null where a snapshot lacks the site. */
-  commissions: ({ site_key: string } & Pair<string>)[];
   /** Offers with figures that differ, and those figures. */
   figures: (OfferName & { moved: Record<string, Pair> })[];
 }
@@ -52,7 +46,7 @@ export async function diffSnapshots(
     await attach(connection, after, 'after');
     return {
       ...(await diffOffers(connection)),
-      commissions: await diffCommissions(connection),
+      ...(await diffTerms(connection)),
       figures: await diffFigures(connection),
     };
   });
@@ -67,6 +61,8 @@ async function attach(connection: DuckDBConnection, { folder }: KeptSnapshot, na
   }
 }
 
+type OffersDiff = Omit<SnapshotDiff, keyof TermsDiff | 'figures'>;
+
 type ComparedOffer = Pick<MartRow<'offers'>, 'status' | 'payout' | 'events' | 'version'>;
 
 /** An offer in both snapshots; null where one lacks it. */
@@ -74,7 +70,7 @@ type OfferPair = OfferName & {
   [column in keyof ComparedOffer as `${column}_before` | `${column}_after`]: ComparedOffer[column] | null;
 };
 
-async function diffOffers(connection: DuckDBConnection): Promise<Omit<SnapshotDiff, 'commissions' | 'figures'>> {
+async function diffOffers(connection: DuckDBConnection): Promise<OffersDiff> {
   const sides = ['before', 'after'].flatMap((side) =>
     ['status', 'payout', 'events', 'version'].map((column) => `${side}.${column} AS ${column}_${side}`),
   );
@@ -85,7 +81,7 @@ async function diffOffers(connection: DuckDBConnection): Promise<Omit<SnapshotDi
      WHERE before.status IS DISTINCT FROM after.status OR before.version IS DISTINCT FROM after.version
      ORDER BY 1`,
   );
-  const diff: Omit<SnapshotDiff, 'commissions' | 'figures'> = { added: [], removed: [], repriced: [], changed: [] };
+  const diff: OffersDiff = { added: [], removed: [], repriced: [], changed: [] };
   for (const { offer_id, title, ...pair } of pairs) {
     const [wasActive, isActive] = [pair.status_before === 'active', pair.status_after === 'active'];
     if (isActive && !wasActive)
@@ -110,24 +106,12 @@ async function diffOffers(connection: DuckDBConnection): Promise<Omit<SnapshotDi
 }
 
 function diffMilestones(before: string | null, after: string | null): ({ event_id: string } & Pair<string>)[] {
-  const [old, current] = [payoutsOf(before), payoutsOf(after)];
-  return [...new Set([...old.keys(), ...current.keys()])]
-    .map((event_id) => ({ event_id, before: old.get(event_id) ?? null, after: current.get(event_id) ?? null }))
-    .filter((pair) => pair.before !== pair.after);
+  return differingPairs(payoutsOf(before), payoutsOf(after)).map(([event_id, pair]) => ({ event_id, ...pair }));
 }
 
 function payoutsOf(events: string | null): Map<string, string> {
   const list = JSON.parse(events ?? '[]') as { event_id: string; payout: string | number }[];
   return new Map(list.map(({ event_id, payout }) => [event_id, String(payout)]));
-}
-
-function diffCommissions(connection: DuckDBConnection): Promise<SnapshotDiff['commissions']> {
-  return queryRows(
-    connection,
-    `SELECT coalesce(after.site_key, before.site_key) AS site_key, before.commission AS before, after.commission AS after
-     FROM "before".sites AS before FULL JOIN "after".sites AS after ON after.site_key = before.site_key
-     WHERE before.commission IS DISTINCT FROM after.commission ORDER BY 1`,
-  );
 }
 
 async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['figures']> {

@@ -23,7 +23,7 @@ import { signInForm } from './pages/sign-in.ts';
 import { signaturesPage } from './pages/signatures.ts';
 import { portalDocument } from './portal-document.ts';
 import type { PortalPage, PortalRequest } from './portal-page.ts';
-import { noSessionCookie, sessionCookie, signedInSite } from './portal-session.ts';
+import { noSessionCookie, sessionCookie, sessionOf, signOutsOf } from './portal-session.ts';
 
 const pages: readonly PortalPage[] = [statementPage, conversionsPage, postbacksPage, feedPage, signaturesPage];
 const signInPath = '/portal/sign-in';
@@ -81,9 +81,7 @@ export class Portal {
       get(signInPath, async (request, reply) => this.#send(request, reply, 200, 'Sign in', signInForm('')));
       for (const page of pages) get(page.path, async (request, reply) => this.#show(request, reply, page));
       post(signInPath, async (request, reply) => this.#signIn(request, reply));
-      post('/portal/sign-out', async (_request, reply) =>
-        reply.header('set-cookie', noSessionCookie(this.#isSecure)).redirect(signInPath, 303),
-      );
+      post('/portal/sign-out', async (request, reply) => this.#signOut(request, reply));
       post('/portal/test', async (request, reply) => this.#order(request, reply, testAnswer));
       post('/portal/postbacks/:postback_id/resend', async (request, reply) =>
         this.#order(request, reply, resendAnswer),
@@ -98,6 +96,9 @@ export class Portal {
     try {
       const site = sites.identify(sent);
       if (site.status !== 'active') throw new ApiError('site_pending', 'this site is not approved yet');
+      // The one before opens the feeds for a day, while programs change over; sign-ins have ended with it.
+      if (sent['site_secret'] !== site.site_secret)
+        throw new ApiError('unknown_credentials', 'this secret has been replaced; sign in by the new one');
       return reply.header('set-cookie', sessionCookie(site, now(), this.#isSecure)).redirect('/portal', 303);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -107,8 +108,17 @@ export class Portal {
     }
   }
 
+  /** Ends the session, also for who has a copy of its cookie. */
+  async #signOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { sites, now, limits } = this.#api.state;
+    const session = sessionOf(sites, request.headers.cookie, now());
+    if (session !== undefined)
+      await limits.check(signOutsOf(session), session.site, () => this.#api.clientOf(request), now(), true);
+    return reply.header('set-cookie', noSessionCookie(this.#isSecure)).redirect(signInPath, 303);
+  }
+
   async #show(request: FastifyRequest, reply: FastifyReply, page: PortalPage): Promise<FastifyReply> {
-    const site = this.#siteOf(request);
+    const site = await this.#siteOf(request);
     if (site === undefined) return reply.redirect(signInPath, 303);
     await this.#limit(request, reply, site, hourlyPortal);
     return this.#send(request, reply, 200, page.title, await page.show(this.#requestOf(request, site)), site);
@@ -119,15 +129,20 @@ export class Portal {
     reply: FastifyReply,
     carryOut: (request: PortalRequest) => Promise<Html>,
   ): Promise<FastifyReply> {
-    const site = this.#siteOf(request);
+    const site = await this.#siteOf(request);
     if (site === undefined) return reply.redirect(signInPath, 303);
     await this.#limit(request, reply, site, hourlyOrders);
     return this.#send(request, reply, 200, 'Order', await carryOut(this.#requestOf(request, site)), site);
   }
 
-  #siteOf({ headers }: FastifyRequest): Site | undefined {
-    const { sites, now } = this.#api.state;
-    return signedInSite(sites, headers.cookie, now());
+  async #siteOf(request: FastifyRequest): Promise<Site | undefined> {
+    const { sites, now, limits } = this.#api.state;
+    const at = now();
+    const session = sessionOf(sites, request.headers.cookie, at);
+    if (session === undefined) return undefined;
+    const client = () => this.#api.clientOf(request);
+    const { resetAt } = await limits.check(signOutsOf(session), session.site, client, at, false);
+    return resetAt > at ? undefined : session.site;
   }
 
   async #limit(request: FastifyRequest, reply: FastifyReply, site: Site, rule: LimitRule): Promise<void> {
@@ -166,7 +181,7 @@ export class Portal {
     const refusal = isKnown ? error : new ApiError('internal', 'something went wrong on our side; try again later');
     const body = html`<p role="alert">${refusal.message}</p>
       <p><a href="/portal">Back to the statement</a></p>`;
-    return this.#send(request, reply, statusOf(refusal), 'This cannot be shown', body, this.#siteOf(request));
+    return this.#send(request, reply, statusOf(refusal), 'This cannot be shown', body, await this.#siteOf(request));
   }
 
   #send(

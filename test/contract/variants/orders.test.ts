@@ -107,6 +107,10 @@ test('a delivered postback is sent again, once for an order that names its attem
   });
   expect([bare.status, ((await bare.json()) as any).resent]).toEqual([202, true]);
   expect(await pass()).toEqual(['own/1 ü']);
+  const unnamed = await running.post(resend('own/1 ü'), own, 202);
+  expect(unnamed).toMatchObject({ resent: true, message: expect.stringContaining('name attempts=3') });
+  expect(await pass()).toEqual(['own/1 ü']);
+  expect(await running.post(resend('own/1 ü'), { ...own, attempts: '3' }, 202)).toMatchObject({ resent: false });
 });
 
 test('a test says at once what the address answered, and its signature is right', async () => {

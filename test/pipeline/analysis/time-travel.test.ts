@@ -56,7 +56,13 @@ beforeAll(async () => {
   ]);
   await writeFile(
     pipeline.data.sitesFile,
-    JSON.stringify({ sites: sites.map((site, index) => ({ ...site, commission: index === 0 ? 0.3 : 0.2 })) }),
+    JSON.stringify({
+      sites: sites.map((site, index) =>
+        index === 0
+          ? { ...site, commission: 0.3, commissions: [{ source: 'net', commission: 0.35 }] }
+          : { ...site, offers: { allow: [{ format: 'offerwall' }], deny: [{ offer: 5 }] } },
+      ),
+    }),
   );
   await pipeline.refresh(secondAsOf);
   second = (await pipeline.snapshots()).current;
@@ -124,7 +130,11 @@ describe('diff', () => {
         },
       ],
       changed: [{ offer_id: 5, title: 'New title', version: { before: 1, after: 2 } }],
-      commissions: [{ site_key: 'site-1', before: '0.200000', after: '0.300000' }],
+      commissions: [
+        { site_key: 'site-1', of: null, before: '0.200000', after: '0.300000' },
+        { site_key: 'site-1', of: 'source:net', before: null, after: '0.350000' },
+      ],
+      rules: [{ site_key: 'site-2', before: 'all', after: 'format:offerwall, but not offer:5' }],
       figures: [
         {
           offer_id: 1,
@@ -162,6 +172,8 @@ describe('diff', () => {
     const text = await command(root, 'diff', first, second);
     expect(text).toMatch(/offers added: 1\noffer_id {2}title {2}payout {4}was\n +7 {2}Comes {2}7\.000000 {2}unknown\n/);
     expect(text).toContain('level-1 1 → 1.25, level-2 2 → 1.75');
+    expect(text).toMatch(/\nsite-1 {4}all others {2}0\.200000 → 0\.300000 *\nsite-1 {4}source:net {2}- → 0\.350000/);
+    expect(text).toContain('all → format:offerwall, but not offer:5');
     expect(text).toMatch(/ 1 {2}Stays {2}2 → 3 /);
   });
 

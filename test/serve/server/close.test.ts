@@ -31,3 +31,19 @@ test('an answer under way is finished before the service is closed', async () =>
   await closing;
   await expect(running.get('/healthz')).rejects.toThrow();
 });
+
+test('a snapshot that comes while the service stops is taken up without an error', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret' }]);
+  await writeSnapshot(data, 'one', { offers: [feedOffer({ id: 1 })] });
+  await makeCurrent(data, 'one');
+  const running = await serviceForTest(data);
+  await writeSnapshot(data, 'two', { offers: [feedOffer({ id: 2 })] });
+  await makeCurrent(data, 'two');
+  const closing = running.service.close();
+  await running.service.poll();
+  await closing;
+  expect(running.log.filter(({ level }) => level >= 40)).toEqual([]);
+  expect(running.log).toContainEqual(expect.objectContaining({ snapshot_id: 'two', msg: 'serving snapshot' }));
+});

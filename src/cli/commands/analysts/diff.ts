@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { byChangeOfEarnings, diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import { byChangeOfEarnings, diffSnapshots, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import type { Pair } from '../../../pipeline/analysis/differing-pairs.ts';
 import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { figureNames } from '../../../pipeline/sql/figures.ts';
 import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
@@ -12,7 +13,7 @@ export function addDiffCommand(program: Command, context: CommandContext): void 
   addCommand(
     program,
     'diff',
-    'Shows what changed between two snapshots: offers added, removed and re-priced, commissions, figures that moved',
+    'Shows what changed between two snapshots: offers added, removed and re-priced, commissions and rules of sites, figures that moved',
   )
     .argument('<before>', 'kept snapshot, as `snapshots` lists them, the beginning of its id, or a moment')
     .argument('<after>', 'another one; `current` is the current one')
@@ -62,8 +63,16 @@ function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff)
       diff.changed.map(({ version, ...offer }) => ({ ...offer, version: shown(version) })),
     ),
     ...section(
-      'sites with another commission',
-      diff.commissions.map((site) => ({ site_key: site.site_key, commission: shown(site) })),
+      'commissions of sites',
+      diff.commissions.map(({ site_key, of, ...pair }) => ({
+        site_key,
+        of: of ?? 'all others',
+        commission: shown(pair),
+      })),
+    ),
+    ...section(
+      'sites that may have other offers',
+      diff.rules.map(({ site_key, ...pair }) => ({ site_key, offers: shown(pair) })),
     ),
     ...section('figures that moved', moved),
     ...section(

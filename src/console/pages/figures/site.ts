@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
-import { selectorText } from '../../../kit/sites/selector-text.ts';
+import { rulesText, selectorText } from '../../../kit/sites/selector-text.ts';
 import { readSites, type Site } from '../../../kit/sites/sites.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
@@ -134,12 +134,6 @@ function changesOf(site: Site | undefined, user: { role: string }, site_key: str
   </details>`;
 }
 
-/** What the site may have, as `sites.json` says now. */
-function offersOf({ offers: { allow, deny } = {} }: Site): string {
-  const allowed = allow === undefined ? 'all' : allow.map(selectorText).join(', ');
-  return deny === undefined ? allowed : `${allowed}, but not ${deny.map(selectorText).join(', ')}`;
-}
-
 function exceptionsOf({ commissions = [] }: Site): string {
   return commissions.map(({ commission, ...of }) => `, ${percentText(commission)} of ${selectorText(of)}`).join('');
 }
@@ -160,7 +154,7 @@ function factsOf(site: SiteRow, written: Site | undefined): Html {
       isConfigured &&
         html`${percentValue(commission)} of a payout${written !== undefined && exceptionsOf(written)}${changedAt}`,
     ],
-    ['Offers', written !== undefined && offersOf(written)],
+    ['Offers', written !== undefined && rulesText(written.offers ?? {})],
     ['Points for one USD', isConfigured && html`${reward_rate}`],
     ['Requests per hour', isConfigured && html`${rate_limit_per_hour} for each bucket, variant ${variant}`],
     [

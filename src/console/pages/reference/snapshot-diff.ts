@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
-import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import { diffSnapshots, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import type { Pair } from '../../../pipeline/analysis/differing-pairs.ts';
 import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { SerialQueue } from '../../data/serial-queue.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
@@ -30,11 +31,11 @@ const moneyColumns: readonly Column<Pair<string> & Change>[] = [
   { name: 'after', title: 'After, USD', kind: 'money' },
   changeColumn,
 ];
-const valueColumns: readonly Column<Pair & Change>[] = [
+const sideColumns: readonly Column<Pair>[] = [
   { name: 'before', title: 'Before', show: ({ before }) => side(before, 'del') },
   { name: 'after', title: 'After', show: ({ after }) => side(after, 'ins') },
-  changeColumn,
 ];
+const valueColumns: readonly Column<Pair & Change>[] = [...sideColumns, changeColumn];
 
 /** The target of the form of `/snapshots`. */
 export const compareSnapshotsPage: Page = {
@@ -102,9 +103,15 @@ export const snapshotDiffPage: Page = {
             { name: 'after', title: 'Version after', kind: 'number' },
           ],
         ),
-        diffTable('commissions', 'Sites with another commission', diff.commissions.map(withChange), [
+        diffTable(
+          'commissions',
+          'Commissions of sites',
+          diff.commissions.map(({ of, ...row }) => withChange({ ...row, of: of ?? 'all others' })),
+          [{ name: 'site_key', title: 'Site' }, { name: 'of', title: 'Offers' }, ...valueColumns],
+        ),
+        diffTable('rules', 'Sites that may have other offers', diff.rules, [
           { name: 'site_key', title: 'Site' },
-          ...valueColumns,
+          ...sideColumns,
         ]),
         diffTable(
           'figures',

@@ -42,7 +42,7 @@ export const resendPostback = operation({
       state: postback.state,
       attempts: postback.attempts,
       next_attempt_at: momentOrNull(postback.nextAttemptAt),
-      message: messageOf(resent, site.postback !== undefined),
+      message: messageOf(resent, site.postback !== undefined, attempts !== undefined),
     };
     return noStoreResponse(202, document, snapshot, variantC);
   },
@@ -50,12 +50,17 @@ export const resendPostback = operation({
 
 const where = 'its attempts are in /api/v1/postbacks from the next snapshot on';
 
-function messageOf({ postback: { state, attempts, lastAttemptAt }, isNew }: Resent, hasAddress: boolean): string {
+function messageOf(
+  { postback: { state, attempts, lastAttemptAt }, isNew }: Resent,
+  hasAddress: boolean,
+  namesAttempts: boolean,
+): string {
   if (!hasAddress && (state === 'pending' || state === 'delivering'))
     return `it waits: this site has no postback address now; ${where}`;
   if (state === 'delivering') return `it is on its way; ${where}`;
   if (state === 'pending' && !isNew && attempts > 0) return `it is planned already; ${where}`;
-  if (state === 'pending') return `it is sent within a minute, after earlier events of its click; ${where}`;
+  const again = namesAttempts ? '' : `; to repeat this order without sending twice, name attempts=${attempts}`;
+  if (state === 'pending') return `it is sent within a minute, after earlier events of its click; ${where}${again}`;
   const tried = lastAttemptAt === null ? '' : `, the last time at ${withOffset(lastAttemptAt)}`;
   return `nothing is sent: it was tried ${attempts} times${tried}, more often than this order knows; name that number of attempts to send it again`;
 }

@@ -11,7 +11,7 @@ export const compareTool = defineTool({
   name: 'compare',
   title: 'Two moments compared',
   description:
-    'Compares two kept snapshots: offers added, removed, re-priced and changed otherwise, commissions of sites, and the figures that moved, the largest change of earnings first. ' +
+    'Compares two kept snapshots: offers added, removed, re-priced and changed otherwise, commissions and rules of sites, and the figures that moved, the largest change of earnings first. ' +
     'Each figure is of two days up to its snapshot. For days within one snapshot query offer_daily or site_daily.',
   input: z.strictObject({
     before: z.string().min(1).max(200).describe('The earlier snapshot: its id, the beginning of it, or a moment'),
@@ -30,6 +30,7 @@ export const compareTool = defineTool({
       repriced: part(diff.repriced),
       changed: part(diff.changed),
       commissions: part(diff.commissions),
+      rules: part(diff.rules),
       figures_moved: part(byChangeOfEarnings(diff.figures)),
     };
   },
