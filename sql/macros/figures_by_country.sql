@@ -1,6 +1,6 @@
 -- Figures by country and device: clicks by their day, conversions by that of their credit, with the country and device of
--- their click. Over countries and devices all columns but epc and cvr add up to those of offer_daily. Reads all clicks of
--- these days, so that fewer days are sooner done; offers that no catalog has are left out.
+-- their click. Over countries and devices all columns but epc and cvr add up to those of offer_daily. Reads the clicks of
+-- these days, and of these only what `WHERE day = …` leaves; offers that no catalog has are left out.
 -- grain: one row per UTC day, offer in the catalog, country and device with a click or a credited conversion, of the last days (30, or as many as are named: days := 7) up to as-of
 -- columns:
 --   day: UTC day
@@ -36,21 +36,21 @@ FROM (
     coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings
   FROM (
     -- Clicks by id and by name one after the other: a condition for both would have every click's text read.
-    SELECT utc_day(clicked_at) AS day, click_events.offer_id, country, device, count(*) AS clicks
+    SELECT day, click_events.offer_id, country, device, count(*) AS clicks
     FROM click_events
     WHERE click_events.offer_id IN (SELECT offers.offer_id FROM offers)
-      AND clicked_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
+      AND day > utc_day($as_of) - days::INTEGER
     GROUP BY ALL
     UNION ALL BY NAME
-    SELECT utc_day(clicked_at) AS day, offers.offer_id, country, device, count(*) AS clicks
+    SELECT day, offers.offer_id, country, device, count(*) AS clicks
     FROM click_events
     JOIN offers ON offers.source = click_events.source AND offers.external_id = click_events.external_id
     WHERE click_events.offer_id IS NULL
-      AND clicked_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
+      AND day > utc_day($as_of) - days::INTEGER
     GROUP BY ALL
     UNION ALL BY NAME
     SELECT
-      utc_day(credited_at) AS day,
+      day,
       offer_id,
       country,
       device,
@@ -58,7 +58,7 @@ FROM (
       count(DISTINCT click_id) AS converted_clicks,
       sum(payout) AS earnings
     FROM conversions
-    WHERE status = 'credited' AND credited_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
+    WHERE status = 'credited' AND day > utc_day($as_of) - days::INTEGER
     GROUP BY ALL
   )
   GROUP BY ALL

@@ -13,7 +13,7 @@
 --   charged_back_payout: Sum of their gross payouts, USD
 --   chargeback_rate: charged_back / (conversions + charged_back) as a ratio, rounded half away from zero to 6 places; 0 without either
 SELECT
-  utc_day(occurred_at) AS day,
+  day,
   source,
   site_key,
   count(*) FILTER (status = 'credited') AS conversions,
@@ -28,6 +28,6 @@ SELECT
   ) AS chargeback_rate
 FROM conversions
 WHERE status IN ('credited', 'rejected', 'charged_back')
-  AND occurred_at BETWEEN $window_start - to_hours(24 * (days - 2)) AND $as_of
+  AND day > utc_day($as_of) - days::INTEGER
 GROUP BY ALL
 ORDER BY day, source, site_key

@@ -19,6 +19,12 @@ export function asOfOfSnapshot(id: string): number {
   return Date.parse(`${date}T${hour}:${minute}:${second}Z`);
 }
 
+/**
+ * SQL of the UTC day that a file of events or of a mart is of, with which its name in a snapshot begins. A filter on it is
+ * decided by names alone: files of other days are not opened, which over HTTP takes longer than to read those asked for.
+ */
+export const dayOfFile = 'left(parse_filename(filename), 10)::DATE';
+
 /** A file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
 export interface LinkedFile {
   /** Events and their keys by kind, marts by name. */

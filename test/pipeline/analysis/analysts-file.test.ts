@@ -1,4 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
+import { cpSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generate } from '../../../src/demo/generate/generate.ts';
@@ -254,6 +255,28 @@ it('breakdowns have UTC days, whatever the session thinks the time zone is', asy
   } finally {
     connection.closeSync();
     database.closeSync();
+  }
+});
+
+it('breakdowns of one day open no file of another', async () => {
+  const copy = join(pipeline.data.root, 'copy');
+  cpSync(realpathSync(pipeline.data.current), copy, { recursive: true });
+  for (const folder of ['events/clicks', 'marts/conversions'].map((name) => join(copy, name)))
+    // The first file of a list says which columns all have; the day that as-of cuts is a list of its own.
+    for (const name of readdirSync(folder).toSorted().slice(1))
+      if (!/^2026-03-(09|10)/.test(name)) writeFileSync(join(folder, name), 'no Parquet file');
+  const instance = await DuckDBInstance.create(join(copy, 'analytics.duckdb'), { access_mode: 'READ_ONLY' });
+  const connection = await instance.connect();
+  try {
+    await connection.run(`SET VARIABLE offerline = '${copy}'`);
+    for (const name of ['figures_by_country', 'reversals_by_source']) {
+      const ofDay = `SELECT sum(conversions)::BIGINT AS conversions, sum(earnings) AS earnings FROM ${name}() WHERE day = DATE '2026-03-09'`;
+      expect(await queryRows(connection, ofDay), name).toEqual(await pipeline.ask(ofDay));
+      await expect(queryRows(connection, `FROM ${name}()`), name).rejects.toThrow(/No magic bytes|too small/i);
+    }
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
   }
 });
 

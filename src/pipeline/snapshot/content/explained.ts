@@ -5,6 +5,7 @@ import { figureParameters, windowStart } from '../../models/windows.ts';
 import { addDays, dayOf, type Day, type Moment } from '../../../kit/time/moment.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import { dayOfFile } from '../layout.ts';
 import { tableFile } from '../manifest.ts';
 import { movableFiles } from '../movable-files.ts';
 import { commentOf } from './published-tables.ts';
@@ -50,17 +51,30 @@ export async function writeExplained(
   const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
   await storeMacro(connection, 'figures_by_site()', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
   await storeMacro(connection, 'postbacks_by_site()', asOf, mart('postbacks', parquet('marts/postbacks')));
-  // Of any number of days: all files, most of which DuckDB passes over by the moments that their footers have.
-  const allConversions = mart('conversions', parquet('marts/conversions'));
-  const allClicks = `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), { listed })})`;
-  await storeMacro(connection, 'figures_by_country(days := 30)', asOf, `${allClicks}, ${allConversions}, ${offers}`);
+  // Of any days: all files, most of which DuckDB passes over by their names.
+  const byDay = (name: string) =>
+    `${name} AS NOT MATERIALIZED (SELECT *, ${dayOfFile} AS day FROM read_parquet(${listed(parquet(`marts/${name}`))}, hive_partitioning = false, filename = true))`;
+  const allClicks = (isCut: boolean) =>
+    eventRelation(
+      'clicks',
+      parquet('events/clicks').filter((path) => cut.has(basename(path)) === isCut),
+      { listed, options: ', filename = true' },
+    );
+  const ofDays = `SELECT offer_id, source, external_id, country, device, ${dayOfFile} AS day`;
+  const upToAsOf = `${ofDays} FROM ${allClicks(false)} UNION ALL ${ofDays} FROM ${allClicks(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
+  await storeMacro(
+    connection,
+    'figures_by_country(days := 30)',
+    asOf,
+    `click_events AS NOT MATERIALIZED (${upToAsOf}), ${byDay('conversions')}, ${offers}`,
+  );
   await storeMacro(
     connection,
     'figures_by_click_day(days := 30)',
     asOf,
-    `${allConversions}, ${mart('offer_daily', parquet('marts/offer_daily'))}`,
+    `${mart('conversions', parquet('marts/conversions'))}, ${mart('offer_daily', parquet('marts/offer_daily'))}`,
   );
-  await storeMacro(connection, 'reversals_by_source(days := 30)', asOf, allConversions);
+  await storeMacro(connection, 'reversals_by_source(days := 30)', asOf, byDay('conversions'));
 }
 
 /** Stores one macro. `call`: its name with its parameters; `relations`: its definitions after `WITH`. */

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { quoted } from '../../../kit/text/sql-text.ts';
-import type { Moment } from '../../../kit/time/moment.ts';
+import { dayOf, type Moment } from '../../../kit/time/moment.ts';
 import { figureParameters, windowStart } from '../../models/windows.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
 import { commentOf } from '../content/published-tables.ts';
+import { dayOfFile } from '../layout.ts';
 import type { Manifest } from '../manifest.ts';
 import { clickEventsTable, type LakeFile } from './lake-files.ts';
 import { lakeSchema, type LakeTable } from './lake-schema.ts';
@@ -187,8 +188,18 @@ function clicksQuery(): string {
 
 function macroQuery(name: keyof typeof macroParameters, asOf: Moment): string {
   const query = modelQuery('macros', name, figureParameters(asOf));
-  // The figures by site count the events that they are given.
-  return name === 'figures_by_site'
-    ? `WITH ${clickEventsTable} AS NOT MATERIALIZED (SELECT * FROM ${clickEventsTable} WHERE clicked_at BETWEEN TIMESTAMPTZ ${quoted(windowStart(asOf))} AND TIMESTAMPTZ ${quoted(asOf)}) ${query}`
-    : query;
+  const [from, to] = [quoted(windowStart(asOf)), quoted(asOf)];
+  const given = (relation: string, rows: string) => `${relation} AS NOT MATERIALIZED (${rows})`;
+  const byDay = (relation: string) => `SELECT *, ${dayOfFile} AS day FROM ${relation}`;
+  const conversions = given('conversions', byDay('conversions'));
+  // Breakdowns count the events that they are given.
+  if (name === 'figures_by_site')
+    return `WITH ${given(clickEventsTable, `SELECT * FROM ${clickEventsTable} WHERE clicked_at BETWEEN TIMESTAMPTZ ${from} AND TIMESTAMPTZ ${to}`)} ${query}`;
+  if (name === 'figures_by_country') {
+    // Of days that are over the moments are not read.
+    const [over, open] = [`< DATE '${dayOf(asOf)}'`, `= DATE '${dayOf(asOf)}' AND clicked_at <= TIMESTAMPTZ ${to}`];
+    const clicks = [over, open].map((days) => `${byDay(clickEventsTable)} WHERE ${dayOfFile} ${days}`);
+    return `WITH ${given(clickEventsTable, clicks.join(' UNION ALL '))}, ${conversions} ${query}`;
+  }
+  return name === 'reversals_by_source' ? `WITH ${conversions} ${query}` : query;
 }
