@@ -42,7 +42,6 @@ function path(name: string, { site_key, site_secret }: TestSite, parameters: obj
   return `/c/api/v1/${name}?${new URLSearchParams({ site_key, site_secret, ...parameters }).toString()}`;
 }
 
-/** Far enough from the request before that no limit is reached. */
 /** The cookie of a site that is signed in to the portal. */
 async function signedIn({ site_key, site_secret }: TestSite): Promise<string> {
   const answer = await running.get('/portal/sign-in', {
@@ -55,6 +54,7 @@ async function signedIn({ site_key, site_secret }: TestSite): Promise<string> {
   return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
+/** Far enough from the request before that no limit is reached. */
 const ask = (...of: Parameters<typeof path>): Promise<any> => {
   now += 61_000;
   return running.json(path(...of));

@@ -68,7 +68,7 @@ export class GrowingLanding {
     // An address that is refused before anything is sent.
     const sites = this.#network.sites.map(({ postback = this.#isBusy ? { method: 'GET' } : undefined, ...site }) => ({
       ...site,
-      ...(postback && { postback: { ...postback, url: 'http://127.0.0.1:9/postback' } }),
+      ...(postback && { postback: { ...postback, url: 'http://127.0.0.1:9/postback', pending: true } }),
     }));
     await writeFile(data.sitesFile, JSON.stringify({ sites }));
   }
@@ -86,6 +86,7 @@ export class GrowingLanding {
       const rows: LandingRow[] = this.#network[kind]
         .filter((row, index) => this.#roundOf(kind, row, index) === round || random.next() < 0.02)
         .map((row) => ({ ...row }));
+      if (kind === 'conversions') rows.push(...this.#announced(round));
       await settle(
         await writeLogFile(join(data.landing, kind, name), kind, random.pick([...logFormats]), random.shuffle(rows)),
       );
@@ -123,6 +124,13 @@ export class GrowingLanding {
         }));
       await settle(await landLines(join(data.landing, `offers/${source}/${name}.ndjson`), exported));
     }
+  }
+
+  /** Credits of the next round that are announced in this one. */
+  #announced(round: number): LandingRow[] {
+    return this.#network.conversions
+      .filter((row, index) => row.kind === 'credit' && this.#roundOf('conversions', row, index) === round + 1)
+      .map((row) => ({ ...row, kind: 'pending' }));
   }
 
   #roundOf(kind: 'clicks' | 'conversions', { click_id }: { click_id: string }, index: number): number {
