@@ -12,7 +12,7 @@ const feeds: Readonly<Record<Site['variant'], string>> = {
 
 /** What a demo means to fail, in the words of its log. */
 const intendedFailures =
-  'Two failures are part of the demo: a damaged log (broken_gzip) is quarantined, and the network clickfield fails at its second pull.';
+  'Two failures are part of the demo: a damaged log (broken_gzip) is quarantined, and the network clickfield fails at its second pull. So are the rejected rows and the older export of northstar that `status` shows.';
 
 /**
  * Commands to copy, each of which works as it is. A site's secret stays in its file, from which the command reads it,

@@ -27,7 +27,7 @@ const languages = {
 } as const;
 type Language = keyof typeof languages;
 
-/** A clock some minutes behind the machine's: scripts compare a postback's time with the machine's, up to five minutes. */
+/** Some minutes behind the machine's clock, which scripts compare a postback's time with, up to five minutes. */
 let now: number;
 let pipeline: PipelineUnderTest;
 let tracker: TrackerUnderTest;

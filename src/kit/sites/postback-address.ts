@@ -16,7 +16,7 @@ export const furtherValues = {
   sub2: 'As it was added to the link that was clicked',
   reason: 'Why it was rejected or charged back, as the advertiser says',
   payout: 'USD after the site’s commission, with up to 4 places; of a reject or chargeback that of its credit',
-  status: '`credited`, `rejected` or `charged_back`, as conversions say it',
+  status: '`credited`, `rejected`, `charged_back` or `pending`, as conversions say it',
 } as const;
 export type FurtherValue = Exclude<keyof typeof furtherValues, 'status'>;
 

@@ -55,12 +55,19 @@ export async function openNewFiles(
   let fileId = last?.file_id ?? 0;
   const nextFileId = () => ++fileId;
   let tables = 0;
-  const withLines = (file: CheckedFile, known: KnownColumns) =>
-    fileLines(connection, file, known, {
+  const withLines = async (file: CheckedFile, known: KnownColumns) => {
+    const lines = await fileLines(connection, file, known, {
       scratchPath: join(run.data.scratch, `table-${tables++}`),
       maxUnpackedBytes: maxUnpackedBytesOf(run),
       mapping: landingMapping(run.settings, file.path),
     });
+    for (const { field, places } of lines.mapped?.absent ?? [])
+      run.logger.warn(
+        { file: file.path, field },
+        `no column ${places.map((place) => JSON.stringify(place)).join(' or ')}: ${field} counts as absent in all rows. Put its mapping right; a constant is {"value": …}`,
+      );
+    return lines;
+  };
   const catalogs: NewContent = { readable: [], broken: broken.filter(({ file }) => file.kind === 'offers') };
   for (const file of readable.filter(({ kind }) => kind === 'offers')) {
     try {

@@ -9,7 +9,8 @@ const cures: Readonly<Record<string, string>> = {
     'name its columns as data/fields.md does, or have `offerline inspect <file> --write` map those that it has; a file without a header row needs "header" in its mapping',
   bad_header: `two of its columns are one name to us, or its first row is no header: name each column once, or say by "header" of a mapping which row has the names; ${newName}`,
   no_row_fits: 'none of its rows can be read: `offerline inspect <file>` shows why, and proposes a mapping',
-  bad_utf8: 'its text is not UTF-8: name its encoding in a mapping, as in "format": {"encoding": "windows-1252"}',
+  bad_utf8:
+    'its text is not UTF-8: name its encoding in a mapping, as in "format": {"encoding": "windows-1252"}; `offerline inspect <file>` proposes one',
   bad_encoding: 'its bytes are not of the encoding that its mapping names: put "encoding" of its mapping right',
   unknown_encoding: 'put "encoding" of its mapping right',
   line_too_long: `a record has more bytes than are read: have the sender write one record a line; ${newName}`,

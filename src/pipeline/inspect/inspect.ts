@@ -5,12 +5,16 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { knownPlaces } from '../../kit/intake/known-names.ts';
+import type { AbsentColumns } from '../../kit/intake/mapping/absent-columns.ts';
 import type { ScoreHeader } from '../../kit/intake/reading/header-search.ts';
 import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
 import { fileMappingSchema, mappingForFile, type FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
 import { scalarText } from '../../kit/intake/mapping/places.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
+import { nearestWord } from '../../kit/text/nearest-word.ts';
 import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
+import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
+import { absentIn } from '../landing/lines/map-lines.ts';
 import type { Inspection, SeenPlace } from './inspection.ts';
 import { proposeMapping, type Proposal } from './propose-mapping.ts';
 import { TrialReading } from './trial-reading.ts';
@@ -33,8 +37,28 @@ const maxExampleCharacters = 40;
 const maxPlaces = 200;
 const maxDepth = 4;
 
+/** Encoding of most tables that are not UTF-8, as Excel writes them in Western Europe. */
+const otherEncoding = 'windows-1252';
+
 /** Reads a file without loading it: what it is, what a mapping could be, what would become of its first records. */
 export async function inspectFile(
+  data: DataDirectory,
+  settings: Settings,
+  request: InspectRequest,
+  now: number,
+): Promise<Inspection> {
+  const inspection = await inspectAsSaid(data, settings, request, now);
+  if (inspection.problem?.reason !== 'bad_utf8' || request.format?.encoding !== undefined) return inspection;
+  const format = { ...request.format, encoding: otherEncoding };
+  const again = await inspectAsSaid(data, settings, { ...request, format }, now);
+  // A mapping of offerline.json is what landing goes by; and UTF-16 without its mark can be read as anything.
+  const isText = again.problem === null && !again.places.some(({ place }) => place.includes('\0'));
+  if (!isText || again.mapping_is === 'configured') return inspection;
+  const doubt = `it is not UTF-8: read as ${otherEncoding}. Look whether letters such as ä and é are right; --encoding names another`;
+  return { ...again, doubts: [doubt, ...again.doubts] };
+}
+
+async function inspectAsSaid(
   data: DataDirectory,
   settings: Settings,
   request: InspectRequest,
@@ -66,15 +90,17 @@ export async function inspectFile(
     const seen = { ...inspection, kind: kind ?? null, records: foreign.count, places };
     if (kind === undefined)
       return { ...seen, doubts: ['what is it? Say --as offers, --as clicks or --as conversions'] };
-    const { headerRow } = foreign.file;
+    const { headerRow, format } = foreign.file;
     const { mapping, ...proposed } = mappingFor(kind, names, records, {
       configured,
+      isTable: hasTextCells(format),
       format: headerRow === undefined ? given : { ...given, header: headerRow },
       headerRow,
       path: file.isLanded ? file.path : undefined,
     });
     if (proposed.mapping_is === 'proposed' && mapping === undefined) return { ...seen, ...proposed };
-    return { ...seen, ...proposed, ...(await reading.try({ ...file, kind }, mapping, foreign)) };
+    const became = await reading.try({ ...file, kind }, mapping, foreign);
+    return { ...seen, ...proposed, ...became, doubts: [...proposed.doubts, ...became.dropped.map(droppedDoubt)] };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -138,6 +164,7 @@ function nothingKnown(file: string, bytes: number): Inspection {
     tried: 0,
     passed_over: 0,
     rejects: [],
+    dropped: [],
   };
 }
 
@@ -189,6 +216,18 @@ function likelyKind(places: readonly string[]): LandingKind | undefined {
   return best !== undefined && best.score > 0.5 && best.score > (second?.score ?? 0) ? best.kind : undefined;
 }
 
+function droppedDoubt({ field, rows, example }: Inspection['dropped'][number]): string {
+  return `${field} would be dropped in ${rows} of them, such as ${JSON.stringify(example)}: "words" says what each of its words means`;
+}
+
+/** Says that a field has no column, and what may be meant. */
+function columnDoubt({ field, places }: AbsentColumns, names: readonly string[]): string {
+  const [place = ''] = places;
+  const nearest = nearestWord(place, names);
+  const meant = nearest === undefined ? '' : `"${nearest}" is one. `;
+  return `${field}: there is no column ${places.map((each) => `"${each}"`).join(' or ')}, so it is absent in all records. ${meant}A constant is {"value": ${JSON.stringify(place)}}`;
+}
+
 /** The mapping by which records are tried, and what is said of it. */
 function mappingFor(
   kind: LandingKind,
@@ -196,11 +235,13 @@ function mappingFor(
   records: readonly JsonObject[],
   {
     configured,
+    isTable,
     format,
     headerRow,
     path,
   }: {
     configured: FileMapping | undefined;
+    isTable: boolean;
     format: FileMapping['format'];
     headerRow: number | undefined;
     path: string | undefined;
@@ -209,7 +250,13 @@ function mappingFor(
   mapping: FileMapping | undefined;
 } & Pick<Inspection, 'written'> {
   const none = { seen: {}, missing: [], doubts: [], written: null };
-  if (configured !== undefined) return { ...none, mapping_is: 'configured', mapping: configured };
+  if (configured !== undefined)
+    return {
+      ...none,
+      mapping_is: 'configured',
+      mapping: configured,
+      doubts: isTable ? absentIn(configured, names).map((absent) => columnDoubt(absent, names)) : [],
+    };
   const isOurs = mappedFields[kind].required.every((choice) => choice.some((name) => names.includes(name)));
   if (isOurs && headerRow === undefined) return { ...none, mapping_is: 'none', mapping: undefined };
   const { fields, ...said }: Partial<Proposal> & Omit<Proposal, 'fields'> = isOurs

@@ -3,7 +3,7 @@ import { knownState, timeForms } from '../../kit/intake/known-values.ts';
 import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
 import { NumberReader } from '../../kit/intake/mapping/numbers.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
-import { timeReader } from '../../kit/intake/mapping/times.ts';
+import { hasOwnOffset, timeReader } from '../../kit/intake/mapping/times.ts';
 import { parseMoney } from '../../kit/text/decimal-text.ts';
 import type { JsonObject } from '../../kit/text/json-text.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
@@ -56,7 +56,39 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
     .map((choice) => choice.join(' or '));
   if (kind === 'clicks' && 'external_id' in proposal.fields && !('offer_id' in proposal.fields))
     proposal.missing.push('source');
+  // With all that is required found, the other columns are of no use to us.
+  if (proposal.missing.length > 0)
+    for (const place of places.filter((each) => !taken.has(each)).slice(0, maxHints)) {
+      const hint = hintOf(place, valuesOf(place));
+      if (hint !== undefined) proposal.doubts.push(hint);
+    }
   return proposal;
+}
+
+/** Columns of unknown names that are looked at. */
+const maxHints = 20;
+
+/** Says how a column of an unknown name is read, where most of its values are times, or amounts with commas. */
+function hintOf(place: string, values: readonly string[]): string | undefined {
+  const readBy = (read: (value: string) => unknown) => values.filter((value) => read(value) !== undefined).length;
+  const isMost = (read: (value: string) => unknown) => readBy(read) * 2 > values.length;
+  const at = JSON.stringify(place);
+  const time = timeForms.find(({ pattern }) => isMost(timeReader(pattern, undefined)));
+  if (time !== undefined) {
+    const zone = hasOwnOffset(time.pattern) ? '' : ', "zone": "Europe/Berlin"';
+    return `${at} has times, which {"at": ${at}, "time": "${time.pattern}"${zone}} reads`;
+  }
+  // Plain numbers may as well be ids.
+  if (!isMost((value) => (/\d,\d/.test(value) ? value : undefined))) return undefined;
+  const [number, read] = numberForms
+    .map((form) => {
+      const reader = new NumberReader({ ...plainNumber, ...form });
+      return [form, readBy((value) => reader.read(value))] as const;
+    })
+    .reduce((best, next) => (next[1] > best[1] ? next : best));
+  return read * 2 > values.length
+    ? `${at} has amounts, which {"at": ${at}, "number": ${JSON.stringify(number)}} reads`
+    : undefined;
 }
 
 /** True where another field says it: rows of state have no kinds. */
@@ -85,6 +117,7 @@ function stateRule(place: string, values: readonly string[], proposal: Proposal)
   return { at: place, words: Object.fromEntries(known) };
 }
 
+const plainNumber = { decimal: '.', strip: [], scale: 0, round: false, sign: 'keep' } as const;
 const signs = ['$', '€', '£', 'USD', 'EUR', 'GBP'];
 const numberForms = [
   { decimal: ',' },
@@ -99,7 +132,7 @@ function moneyRule(field: string, place: string, values: readonly string[], prop
   if (found.length === 0 && values.every((value) => parseMoney(value) !== undefined)) return place;
   const plain = found.length === 0 ? [] : [{}];
   const fitting = [...plain, ...numberForms].filter((form) => {
-    const reader = new NumberReader({ decimal: '.', strip: found, scale: 0, round: false, sign: 'keep', ...form });
+    const reader = new NumberReader({ ...plainNumber, strip: found, ...form });
     return values.every((value) => reader.read(value) !== undefined);
   });
   const [best, other] = fitting;

@@ -29,8 +29,8 @@ const cures: Readonly<Record<string, string>> = {
     'map click_id to the column that has the id of our click, as our links passed it on; rows that are none, such as totals, "rows" passes over',
   missing_payout: 'map payout, or events where milestones are what is paid',
   bad_status: `it is neither active nor paused: ${otherWords}`,
-  bad_countries: `none of its countries is known by code or name: ${otherWords}, and "split" what separates them`,
-  bad_devices: `none of its devices is known: ${otherWords}, and "split" what separates them`,
+  bad_countries: `none of its countries is known by code or name: ${otherWords}, "All" for all, and "split" what separates them`,
+  bad_devices: `none of its devices is known: ${otherWords}, "all" for all, and "split" what separates them`,
   bad_events: 'milestones are a list of objects: "each" names its place',
   duplicate_event_id: 'two milestones have one id: map a place that differs as "event_id"',
   wrong_cell_count:

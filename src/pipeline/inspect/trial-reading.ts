@@ -7,6 +7,7 @@ import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
 import { makeEmptyTempTable } from '../../kit/duckdb/temp-table.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
+import { scalarText } from '../../kit/intake/mapping/places.ts';
 import { matchNames } from '../../kit/intake/reading/header-names.ts';
 import type { ScoreHeader } from '../../kit/intake/reading/header-search.ts';
 import type { FileProblem } from '../../kit/intake/reading/record-sink.ts';
@@ -25,7 +26,7 @@ import { isState, LineMapper } from '../landing/lines/map-lines.ts';
 import { rawOfLine } from '../landing/lines/mapped-line.ts';
 import { recordNamesOf } from '../landing/lines/record-names.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
-import { numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
+import { droppableFields, numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
 import type { TriedRecords } from './inspection.ts';
 import { rejectCure } from './reject-cure.ts';
 
@@ -54,6 +55,7 @@ interface TrialOptions {
 const nothingKnown = { required: [], fields: [] };
 const maxRows = 5;
 const maxRawCharacters = 200;
+const maxExampleCharacters = 60;
 
 /** Reads files as landing does, without a warehouse. */
 export class TrialReading {
@@ -123,7 +125,7 @@ export class TrialReading {
     // What it is may be known only since it was read.
     const read = { ...found, file: { ...found.file, kind } };
     const problem = mapping?.fields === undefined ? this.#missingColumn(kind, read) : null;
-    if (problem !== null) return { tried: 0, rows: [], passed_over: 0, rejects: [], problem };
+    if (problem !== null) return { tried: 0, rows: [], passed_over: 0, rejects: [], dropped: [], problem };
     const { records, passedOver } = mapped ?? this.#mapped(mapping, read);
     const became =
       kind === 'offers'
@@ -160,7 +162,7 @@ export class TrialReading {
     return kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
   }
 
-  #offers({ path }: LandingFile, { file, records }: ReadRecords): Pick<TriedRecords, 'rows' | 'rejects'> {
+  #offers({ path }: LandingFile, { file, records }: ReadRecords): JudgedRecords {
     const source = path.split('/')[1] ?? '';
     const { rates: currencyRates, sources } = this.#settings;
     const timeZone = Object.hasOwn(sources, source) ? sources[source]?.time_zone : undefined;
@@ -172,23 +174,25 @@ export class TrialReading {
     };
     const rows: object[] = [];
     const rejects = new RejectCounts();
+    const dropped = new DroppedValues();
     for (const { line, text, raw } of records) {
       const read = parseOfferRecord(text, reading);
-      if ('reject' in read) rejects.add(read.reject, line, raw);
-      else if (rows.length < maxRows) rows.push(read.offer);
+      if ('reject' in read) {
+        rejects.add(read.reject, line, raw);
+        continue;
+      }
+      for (const { warning, field } of read.warnings)
+        if (field !== null && warning === `bad_${field}`) dropped.add(field, text);
+      if (rows.length < maxRows) rows.push(read.offer);
     }
-    return { rows, rejects: rejects.list() };
+    return { rows, rejects: rejects.list(), dropped: dropped.list() };
   }
 
   /**
    * `areStates`: rows say how conversions stand, and are shown as the events that they become where nothing was emitted
    * before.
    */
-  async #events(
-    schema: LogSchema,
-    { file, records }: ReadRecords,
-    areStates: boolean,
-  ): Promise<Pick<TriedRecords, 'rows' | 'rejects'>> {
+  async #events(schema: LogSchema, { file, records }: ReadRecords, areStates: boolean): Promise<JudgedRecords> {
     const lines = areStates ? await this.#linesOfStates(file, records) : [`(SELECT line, raw FROM tried_records)`];
     return withDuckDB(inMemory, { threads: '1' }, async (connection) => {
       await connection.run(`SET TimeZone = 'UTC'`);
@@ -196,21 +200,27 @@ export class TrialReading {
       const rows = records.map(({ line, text }) => ({ line, raw: text }));
       await insertRows(connection, table, { line: 'BIGINT', raw: 'VARCHAR' }, rows);
       const rejects = new RejectCounts();
+      const dropped = new DroppedValues();
+      const textAt = new Map(records.map(({ line, text }) => [line, text]));
       const good: object[] = [];
       for (const relation of lines) {
         const found = await queryRows<Record<string, unknown> & { reject: string | null }>(
           connection,
           `SELECT * EXCLUDE (file_id, warnings) FROM (${parsedLog(schema, `(SELECT 1 AS file_id, line, raw FROM ${relation})`)}) ORDER BY line`,
         );
-        for (const { line: _, reject, ...event } of found) {
+        for (const { line: at, reject, ...event } of found) {
           if (reject !== null) {
             const { line, reason, raw } = JSON.parse(reject) as { line: number; reason: string; raw: string };
             rejects.add(reason, line, raw);
-          } else if (good.length < maxRows)
+            continue;
+          }
+          const text = textAt.get(Number(at));
+          for (const { name } of droppableFields(schema)) if (event[name] === null) dropped.add(name, text);
+          if (good.length < maxRows)
             good.push(Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)));
         }
       }
-      return { rows: good, rejects: rejects.list() };
+      return { rows: good, rejects: rejects.list(), dropped: dropped.list() };
     });
   }
 
@@ -241,6 +251,29 @@ function inOurNames(text: string, { kind, format }: Pick<CheckedFile, 'kind' | '
   if (!isJsonObject(record)) return text;
   const names = matchNames(Object.keys(record), recordNamesOf(kind).fields);
   return jsonText(Object.fromEntries(Object.values(record).map((value, index) => [names[index] as string, value])));
+}
+
+type JudgedRecords = Pick<TriedRecords, 'rows' | 'rejects' | 'dropped'>;
+
+/** Values of fields that are dropped, by field, with the first of each. */
+class DroppedValues {
+  readonly #counts = new Map<string, TriedRecords['dropped'][number]>();
+
+  /** Counts a field that is absent in what became of a record, where the record has a value. */
+  add(field: string, text: string | undefined): void {
+    const record = text === undefined ? undefined : parseJson(text);
+    const value = isJsonObject(record) ? record[field] : undefined;
+    const example = scalarText(value) ?? (value === undefined || value === null ? '' : jsonText(value));
+    if (example.trim() === '') return;
+    const known = this.#counts.get(field);
+    if (known === undefined)
+      this.#counts.set(field, { field, rows: 1, example: example.slice(0, maxExampleCharacters) });
+    else known.rows++;
+  }
+
+  list(): TriedRecords['dropped'] {
+    return [...this.#counts.values()].toSorted((one, other) => other.rows - one.rows);
+  }
 }
 
 /** Rejects by reason, with the first of each. */

@@ -1,3 +1,4 @@
+import type { AbsentColumns } from '../../kit/intake/mapping/absent-columns.ts';
 import type { FormatSettings } from '../../kit/intake/reading/format-settings.ts';
 import type { RecordFormat } from '../../kit/intake/reading/recognize.ts';
 import { rawOfLine } from './lines/mapped-line.ts';
@@ -50,6 +51,8 @@ export interface MappedFacts {
   passedOver: number;
   /** Records by the code of what was understood with a loss. */
   warnings: ReadonlyMap<string, number>;
+  /** Fields of which a table lacks the columns. */
+  absent: readonly AbsentColumns[];
   /** Where lines have not the record as it lay there: settings by which the file is read again to show it. */
   recordsBy?: FormatSettings;
 }

@@ -20,8 +20,9 @@ export function asOfOfSnapshot(id: string): number {
 }
 
 /**
- * SQL of the UTC day that a file of events or of a mart is of, with which its name in a snapshot begins. A filter on it is
- * decided by names alone: files of other days are not opened, which over HTTP takes longer than to read those asked for.
+ * SQL of the UTC day that a file of events or of a mart is of, with which its name in a snapshot begins. A filter on it
+ * is decided by names alone: files of other days are not opened, which over HTTP takes longer than to read those asked
+ * for.
  */
 export const dayOfFile = 'left(parse_filename(filename), 10)::DATE';
 

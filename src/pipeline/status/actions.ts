@@ -142,6 +142,7 @@ function fileActions({
   set_aside,
   rejects_of_last_day,
   rejected_rows_of_last_day,
+  absent_columns,
 }: StatusReport): AdvisedAction[] {
   const actions: AdvisedAction[] = held.map(({ file_id, source, path, reason }) => ({
     what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
@@ -157,6 +158,11 @@ function fileActions({
     actions.push({
       what: `${counted(files, 'newly landed export')} of ${source} did not count, the last ${path} (${reason}): land what should count under a new name`,
       command: refresh,
+    });
+  for (const { field, files, path } of absent_columns)
+    actions.push({
+      what: `${counted(files, 'file')} of the last 24 hours ${files === 1 ? 'lacks' : 'lack'} the column that the mapping reads ${field} from, which counts as absent, the last ${path}: put its mapping right`,
+      command: `offerline sql "FROM ingest_warnings WHERE warning = 'no_column'"`,
     });
   const [mostRejected] = rejects_of_last_day;
   if (mostRejected !== undefined)

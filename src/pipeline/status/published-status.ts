@@ -15,6 +15,8 @@ export interface PublishedStatus {
   rejects_of_last_day: { reason: string; rows: number }[];
   /** Number of all these rejects, with those beyond the thousand rows kept of a file. */
   rejected_rows_of_last_day: number;
+  /** Fields whose columns files of the last 24 hours lack, though their mapping reads them: how many, and the last. */
+  absent_columns: { field: string; files: number; path: string }[];
   /** Catalog exports that wait for an operator. */
   held: { file_id: number; source: string; path: string; reason: string }[];
   /** Landing files that could not be read, and are still there. */
@@ -40,6 +42,7 @@ export const nothingPublished: PublishedStatus = {
   files: [],
   rejects_of_last_day: [],
   rejected_rows_of_last_day: 0,
+  absent_columns: [],
   held: [],
   quarantined: [],
   set_aside: [],
@@ -92,6 +95,10 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
          GROUP BY ALL ORDER BY rows DESC, reason LIMIT 10`,
       ),
       rejected_rows_of_last_day: rejected?.rows ?? 0,
+      absent_columns: await query<PublishedStatus['absent_columns'][number]>(
+        `SELECT field, count(*) AS files, arg_max(path, file_id) AS path FROM ingest_warnings JOIN ingest_files USING (file_id)
+         WHERE warning = 'no_column' AND ingested_at > TIMESTAMPTZ '${dayAgo}' GROUP BY field ORDER BY field`,
+      ),
       held: await query<PublishedStatus['held'][number]>(
         `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,
       ),

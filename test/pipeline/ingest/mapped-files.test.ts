@@ -55,6 +55,50 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it('without a column that its mapping reads counts, with a warning for the field', async () => {
+    const landing = await newLanding();
+    await landing.put('clicks/partner/a.csv', clicksCsv);
+    const offers = 'Id;Name;Betrag\n1;One;1,50\n';
+    await landing.put('offers/net/a.csv', offers);
+    const read = {
+      ...clicks.fields,
+      country: 'Land',
+      device: { at: ['Device', 'Type'] },
+      sub1: { at: 'x', value: 'y' },
+    };
+    const ofOffers = {
+      match: 'offers/net/**',
+      fields: {
+        external_id: 'Id',
+        title: 'Name',
+        payout: { at: 'Betrag', number: { decimal: ',' } },
+        currency: 'EUR',
+        countries: { at: 'Land', split: ',' },
+      },
+    };
+    const ofStates = {
+      match: 'conversions/net/**',
+      fields: {
+        conversion_id: 'Id',
+        click_id: 'Click',
+        occurred_at: 'At',
+        status: { at: 'State', words: { ok: 'credit' } },
+        payout: { at: 'Amount', else: { at: 'Price' } },
+        currency: 'EUR',
+      },
+    };
+    await landing.put('conversions/net/a.csv', 'Id;Click;At;State;Price\nv;c-1;2026-11-17T11:00:00Z;ok;2\n');
+    await landing.ingest({ settings: settingsOf([{ ...clicks, fields: read }, ofOffers, ofStates]) });
+    expect(await landing.warnings()).toEqual([
+      'clicks/partner/a.csv bad_device device 1',
+      'clicks/partner/a.csv no_column country 1',
+      'clicks/partner/a.csv passed_over 1',
+      'conversions/net/a.csv no_column currency 1',
+      'offers/net/a.csv no_column countries 1',
+      'offers/net/a.csv no_column currency 1',
+    ]);
+  });
+
   it('is healed by a mapping that comes later or is changed, and nothing counts twice', async () => {
     const landing = await newLanding();
     await landing.put('clicks/partner/a.csv', clicksCsv);

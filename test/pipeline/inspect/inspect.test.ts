@@ -107,10 +107,84 @@ describe('a file of other columns', () => {
   });
 
   it('that cannot be read says why, and that nobody knows asks what it is', async () => {
-    expect((await inspected(Buffer.from('Größe;b\nä;1\n', 'latin1'))).problem?.reason).toBe('bad_utf8');
+    const unmarked = Buffer.from('Größe;b\nä;1\nÿ', 'utf16le');
+    expect((await inspected(unmarked)).problem?.reason).toBe('bad_utf8');
+    expect(
+      (await inspected(Buffer.from('Größe;b\nä;1\n', 'latin1'), { format: { encoding: 'utf-8' } })).problem,
+    ).toBeTruthy();
     const unknown = await inspected('a,b\n1,2\n', { name: 'x.csv' });
     expect([unknown.kind, unknown.doubts.join()]).toEqual([null, expect.stringContaining('--as')]);
     expect((await inspected('Title\n\nx,y,z\n1,2,3\n', { name: 'x.csv' })).doubts.join()).toContain('--header');
+  });
+});
+
+describe('a table that nobody has seen before', () => {
+  const table = `Nummer;Zeitpunkt;Gerät;Vergütung (€);Preis
+1;14.11.2026 10:30;Telefon;1.050,00;7
+2;15.11.2026 11:45;Desktop;1,20;8
+3;gestern;Desktop;auf Anfrage;9
+`;
+
+  it('that is not UTF-8 is read as windows-1252, says so, and is proposed with it', async () => {
+    const found = await inspected(Buffer.from(table, 'latin1'));
+    expect(found).toMatchObject({ problem: null, written: { format: { encoding: 'windows-1252' } } });
+    expect(found.places.map(({ place }) => place)).toContain('Gerät');
+    expect(found.doubts[0]).toMatch(/not UTF-8.*ä and é are right.*--encoding/);
+    // Landing goes by the mapping of offerline.json, which names none.
+    const data = await newData();
+    await writeFile(
+      data.settingsFile,
+      JSON.stringify({ files: [{ match: 'clicks/**', rows: { at: 'Nummer', not: [9] } }] }),
+    );
+    expect((await inspected(Buffer.from(table, 'latin1'), {}, data)).problem?.reason).toBe('bad_utf8');
+  });
+
+  it('shows how its columns of times and amounts are read, and leaves plain numbers alone', async () => {
+    const { doubts, missing } = await inspected(table);
+    expect(missing).toContain('clicked_at');
+    expect(doubts).toEqual([
+      '"Zeitpunkt" has times, which {"at": "Zeitpunkt", "time": "%d.%m.%Y %H:%M", "zone": "Europe/Berlin"} reads',
+      '"Vergütung (€)" has amounts, which {"at": "Vergütung (€)", "number": {"decimal":",","group":"."}} reads',
+    ]);
+  });
+
+  it('shows what its mapping reads of no column, and values that would be dropped', async () => {
+    const data = await newData();
+    const fields = {
+      click_id: 'Nummer',
+      offer_id: 'Preis',
+      site_key: { value: 'one' },
+      user_id: 'wall',
+      clicked_at: { at: 'Zeitpunkt', time: '%d.%m.%Y %H:%M', zone: 'Europe/Berlin' },
+      device: 'Gerät',
+      country: { at: ['Land', 'Staat'] },
+      sub1: { at: 'Gerat', else: { at: 'Nummer' } },
+      sub2: { at: 'Geraet', value: 'x' },
+    };
+    await writeFile(data.settingsFile, JSON.stringify({ files: [{ match: 'clicks/**', fields }] }));
+    const { doubts, dropped } = await inspected(table, {}, data);
+    expect(doubts).toEqual([
+      'user_id: there is no column "wall", so it is absent in all records. A constant is {"value": "wall"}',
+      expect.stringMatching(/^country: there is no column "Land" or "Staat", so it is absent/),
+    ]);
+    expect(dropped).toEqual([]);
+    const known = { ...fields, user_id: { value: 'u' }, country: { at: 'Gerat' } };
+    await writeFile(data.settingsFile, JSON.stringify({ files: [{ match: 'clicks/**', fields: known }] }));
+    expect(await inspected(table, {}, data)).toMatchObject({
+      dropped: [{ field: 'device', rows: 1, example: 'Telefon' }],
+      doubts: [
+        expect.stringContaining('"Gerät" is one.'),
+        'device would be dropped in 1 of them, such as "Telefon": "words" says what each of its words means',
+      ],
+    });
+  });
+
+  it('of offers shows values that would be dropped, too', async () => {
+    const offers = 'external_id,title,payout,stars,image\na,A,1,many,\nb,B,1,5,\nc,,1,lots,\n';
+    expect(await inspected(offers, { name: 'landing/offers/net/a.csv' })).toMatchObject({
+      dropped: [{ field: 'stars', rows: 1, example: 'many' }],
+      rejects: [{ reason: 'missing_title', rows: 1 }],
+    });
   });
 });
 

@@ -581,6 +581,26 @@ it('lists landing files for the archive that no run needs any more, and no other
   expect([...logsReadAtStart(landing.data, now - 1)]).toContain('clicks/tracker/2026-11-09/old.ndjson');
 });
 
+it('names a field whose column a file lacks, for a day', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), {
+    settings: {
+      files: [
+        { match: 'offers/net/**', fields: { external_id: 'Id', title: 'Name', payout: 'Pays', currency: 'EUR' } },
+      ],
+    },
+  });
+  const { data } = pipeline;
+  await mkdir(join(data.landing, 'offers/net'), { recursive: true });
+  await writeFile(join(data.landing, 'offers/net/a.csv'), 'Id;Name;Pays\n1;One;2\n');
+  await pipeline.refresh(noon);
+  const at = (time: string) => readStatus(data, readSettings(data), Date.parse(time));
+  expect((await at('2026-03-10T12:10:00Z')).to_do).toContainEqual({
+    what: '1 file of the last 24 hours lacks the column that the mapping reads currency from, which counts as absent, the last offers/net/a.csv: put its mapping right',
+    command: `offerline sql "FROM ingest_warnings WHERE warning = 'no_column'"`,
+  });
+  expect((await at('2026-03-11T12:10:00Z')).absent_columns).toEqual([]);
+});
+
 it('a PostgreSQL that does not answer is to be looked at, repaired by nobody, and hides nothing', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), {
     settings: { postbacks: { store: 'postgres://u:hidden-word@127.0.0.1:1/db' } },

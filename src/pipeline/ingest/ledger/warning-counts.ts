@@ -32,7 +32,8 @@ export class WarningCounts {
 
   /** Counts what a mapping passed over, and what it understood with a loss. */
   addMapped(mapped: MappedFacts | undefined): void {
-    for (const warning of mappedWarnings(mapped)) this.#counts.set(warning.warning, warning);
+    for (const warning of mappedWarnings(mapped))
+      this.#counts.set(`${warning.warning} ${warning.field ?? ''}`, warning);
   }
 
   list(): CountedWarning[] {
@@ -54,6 +55,9 @@ export const nullText = 'null_text';
 /** Warning that counts the records that a mapping passes over. */
 export const passedOver = 'passed_over';
 
+/** Warning of a field whose columns a table lacks, once for the file. */
+const noColumn = 'no_column';
+
 /** Warning that counts the fields that are not named. */
 export const furtherFields = 'further_unknown_fields';
 
@@ -69,9 +73,12 @@ function fieldName(name: string): string {
     : copied(name.slice(0, maxFieldNameCharacters).toWellFormed());
 }
 
-/** What a mapping passed over, and what it understood with a loss. */
+/** What a mapping passed over, what it understood with a loss, and fields whose columns the file lacks. */
 export function mappedWarnings(mapped: MappedFacts | undefined): CountedWarning[] {
   if (mapped === undefined) return [];
-  const counts = [...mapped.warnings].map(([warning, rows]) => ({ warning, field: null, rows }));
+  const counts = [
+    ...[...mapped.warnings].map(([warning, rows]) => ({ warning, field: null, rows })),
+    ...mapped.absent.map(({ field }) => ({ warning: noColumn, field, rows: 1 })),
+  ];
   return mapped.passedOver === 0 ? counts : [...counts, { warning: passedOver, field: null, rows: mapped.passedOver }];
 }

@@ -1,3 +1,4 @@
+import { absentColumns, type AbsentColumns } from '../../../kit/intake/mapping/absent-columns.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
@@ -71,7 +72,19 @@ export async function mapLines(
     lines.close();
   }
   assertLineLength(lines);
-  return { lines: { readablePath: target, columns: null, mapped: mapper.facts }, longest: lines.longest };
+  return {
+    lines: {
+      readablePath: target,
+      columns: null,
+      mapped: { ...mapper.facts, absent: absentIn(landing.mapping, file.columns) },
+    },
+    longest: lines.longest,
+  };
+}
+
+/** Fields whose columns a table lacks; records of other formats need not have all places. */
+export function absentIn({ fields }: FileMapping, columns: readonly string[] | null): AbsentColumns[] {
+  return fields === undefined || columns === null ? [] : absentColumns(fields, columns);
 }
 
 /** Throws `UnusableFile` where a mapping made a record of more bytes than a line may have. */

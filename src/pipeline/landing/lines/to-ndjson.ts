@@ -12,7 +12,7 @@ import { UnusableFile, type FileProblem, type RecordSink } from '../../../kit/in
 import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
-import { assertLineLength, mapLines, type LandingMapping } from './map-lines.ts';
+import { absentIn, assertLineLength, mapLines, type LandingMapping } from './map-lines.ts';
 import { MappedTable } from './mapped-table.ts';
 import { setLongLinesApart } from './long-lines.ts';
 import { recordNamesOf } from './record-names.ts';
@@ -160,7 +160,12 @@ async function unfold(
     if (rows === undefined || facts.format !== 'csv')
       return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest), mapping);
     assertLineLength(lines);
-    const mapped = { passedOver: rows.passedOver, warnings: new Map(), recordsBy: options.settings };
+    const mapped = {
+      passedOver: rows.passedOver,
+      warnings: new Map(),
+      absent: mapping === undefined ? [] : absentIn(mapping.mapping, facts.columns),
+      recordsBy: options.settings,
+    };
     return await withoutLongLines(file, scratchPath, { ...unfolded, columns: null, mapped }, lines.longest);
   } catch (error) {
     if (!(error instanceof TooManyBytes)) throw error;
