@@ -36,17 +36,16 @@ FROM (
     coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings
   FROM (
     -- Clicks by id and by name one after the other: a condition for both would have every click's text read.
-    SELECT day, click_events.offer_id, country, device, count(*) AS clicks
-    FROM click_events
-    WHERE click_events.offer_id IN (SELECT offers.offer_id FROM offers)
+    SELECT day, click.offer_id, country, device, count(*) AS clicks
+    FROM dated_click_events AS click
+    WHERE click.offer_id IN (SELECT offers.offer_id FROM offers)
       AND day > utc_day($as_of) - days::INTEGER
     GROUP BY ALL
     UNION ALL BY NAME
     SELECT day, offers.offer_id, country, device, count(*) AS clicks
-    FROM click_events
-    JOIN offers ON offers.source = click_events.source AND offers.external_id = click_events.external_id
-    WHERE click_events.offer_id IS NULL
-      AND day > utc_day($as_of) - days::INTEGER
+    FROM dated_named_click_events AS click
+    JOIN offers ON offers.source = click.source AND offers.external_id = click.external_id
+    WHERE day > utc_day($as_of) - days::INTEGER
     GROUP BY ALL
     UNION ALL BY NAME
     SELECT
@@ -57,7 +56,7 @@ FROM (
       count(*) AS conversions,
       count(DISTINCT click_id) AS converted_clicks,
       sum(payout) AS earnings
-    FROM conversions
+    FROM dated_conversions
     WHERE status = 'credited' AND day > utc_day($as_of) - days::INTEGER
     GROUP BY ALL
   )

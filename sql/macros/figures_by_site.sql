@@ -35,9 +35,8 @@ FROM (
     GROUP BY click_events.offer_id, site_key
     UNION ALL BY NAME
     SELECT offers.offer_id, site_key, count(*) AS clicks
-    FROM click_events
-    JOIN offers ON offers.source = click_events.source AND offers.external_id = click_events.external_id
-    WHERE click_events.offer_id IS NULL
+    FROM named_click_events AS click
+    JOIN offers ON offers.source = click.source AND offers.external_id = click.external_id
     GROUP BY offers.offer_id, site_key
     UNION ALL BY NAME
     SELECT

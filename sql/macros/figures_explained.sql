@@ -42,10 +42,9 @@ UNION ALL
 -- Those by name apart from those by id: a condition for both would have every click's text read.
 (
   SELECT 'click', click.clicked_at, click.click_id, NULL, click.site_key, click.user_id, NULL, NULL, true, false, false, false
-  FROM click_events AS click
+  FROM named_click_events AS click
   JOIN offers ON offers.source = click.source AND offers.external_id = click.external_id
-  WHERE click.offer_id IS NULL
-    AND offers.offer_id = an_offer_id
+  WHERE offers.offer_id = an_offer_id
     AND click.clicked_at BETWEEN $window_start AND $as_of
   ORDER BY click.clicked_at DESC, click.click_id
   LIMIT newest

@@ -26,7 +26,7 @@ SELECT
     count(*) FILTER (status = 'charged_back')::HUGEINT * 1000000,
     count(*) FILTER (status IN ('credited', 'charged_back'))
   ) AS chargeback_rate
-FROM conversions
+FROM dated_conversions
 WHERE status IN ('credited', 'rejected', 'charged_back')
   AND day > utc_day($as_of) - days::INTEGER
 GROUP BY ALL

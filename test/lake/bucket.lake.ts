@@ -47,4 +47,10 @@ it('in object storage it asks by one ATTACH, as s3:// and as https://, every tab
   const place = `${url.replace('s3:/', moto.url)}/published/`;
   const attach = `ATTACH 'ducklake:${place}offerline.ducklake' AS lake (READ_ONLY, DATA_PATH '${place}', OVERRIDE_DATA_PATH true)`;
   expect(await lakeDigests([attach], relations)).toEqual(here);
+  // They take days from the names of files, which are other ones there.
+  const breakdowns = ['figures_by_country()', 'figures_by_country(days := 1)', 'reversals_by_source()'];
+  for (const opening of [byS3, [attach]])
+    expect(await lakeDigests([...opening, 'USE lake'], breakdowns)).toEqual(
+      await digestsOf(`${data.published}/${newest}`, breakdowns),
+    );
 });

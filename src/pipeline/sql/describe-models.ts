@@ -36,10 +36,6 @@ const macros = {
   reversals_by_source: '(days := 30)',
 } as const;
 
-/** Breakdowns get their events with the day that the names of files say. */
-const ofDays: readonly string[] = ['figures_by_country', 'reversals_by_source'] satisfies (keyof typeof macros)[];
-const withDays = ['click_events', 'conversions'].map((name) => `${name} AS (SELECT *, NULL::DATE AS day FROM ${name})`);
-
 /** Returns the columns of each model by DuckDB's binder, over the migrated schema, where all tables are empty. */
 export async function describeModels(): Promise<DescribedModel[]> {
   const database = await openDuckDB(inMemory);
@@ -67,10 +63,8 @@ export async function describeModels(): Promise<DescribedModel[]> {
     }
     await connection.run('USE snapshot');
     await describe('metrics', modelNames('metrics'));
-    for (const [name, names] of Object.entries(macros)) {
-      const given = ofDays.includes(name) ? `WITH ${withDays.join(', ')} ` : '';
-      await connection.run(`CREATE MACRO ${name}${names} AS TABLE ${given}${runnableQuery('macros', name)}`);
-    }
+    for (const [name, names] of Object.entries(macros))
+      await connection.run(`CREATE MACRO ${name}${names} AS TABLE ${runnableQuery('macros', name)}`);
     await describe('console', modelNames('console'));
     return described.toSorted((one, other) => pathOf(one).localeCompare(pathOf(other)));
   } finally {

@@ -24,6 +24,18 @@ const sitesFile: Origin = { name: 'sites.json', layer: 'landing' };
 /** Temporary input tables that a run creates before it executes models. */
 export const runInputs = {
   click_events: { origin: clicksOfLanding, columns: eventColumns.clicks },
+  named_click_events: { origin: clicksOfLanding, columns: eventColumns.clicks },
+  dated_click_events: { origin: clicksOfLanding, columns: { day: 'DATE', ...eventColumns.clicks } },
+  dated_named_click_events: { origin: clicksOfLanding, columns: { day: 'DATE', ...eventColumns.clicks } },
+  dated_conversions: {
+    origin: { name: 'conversions', layer: 'mart' },
+    columns: {
+      day: 'DATE',
+      ...texts('click_id', 'status', 'source', 'site_key', 'country', 'device'),
+      offer_id: 'INTEGER',
+      payout: 'DECIMAL(15, 6)',
+    },
+  },
   edge_clicks: {
     origin: clicksOfLanding,
     columns: {

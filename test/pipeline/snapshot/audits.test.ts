@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { generate } from '../../../src/demo/generate/generate.ts';
 import { dayMarts } from '../../../src/pipeline/models/day-marts.ts';
+import { writeExplained } from '../../../src/pipeline/snapshot/content/explained.ts';
 import { openAudited, type Audited } from '../../../src/pipeline/snapshot/content/audited.ts';
 import { snapshotAudits } from '../../../src/pipeline/snapshot/content/audits.ts';
 import { linkedFiles } from '../../../src/pipeline/snapshot/layout.ts';
@@ -42,6 +43,7 @@ beforeAll(async () => {
   await connection.run('USE published');
   for (const view of analyticsViews) await connection.run(`CREATE TABLE snapshot.${view} AS FROM published.${view}`);
   await connection.run('USE state');
+  await writeExplained(connection, pipeline.data.current, '2026-03-10T13:37:00Z', parquet);
   audited = await openAudited(connection, pipeline.data, 0, parquet);
 });
 afterAll(async () => {
@@ -265,12 +267,13 @@ describe('sums by hour, day and site', () => {
   const marts = { offer_hourly: 'earnings', offer_daily: 'earnings', conversions: 'payout' };
 
   it.each(Object.entries(tables))('are found where one of %s is another', async (table, earnings) => {
+    const byFunctions = table === 'site_daily' ? ['breakdowns_add_up'] : [];
     for (const figure of ['clicks', 'conversions', earnings])
       expect(
         await failingAfter(`UPDATE snapshot.${table} SET ${figure} = ${figure} + 1 WHERE rowid = 0`),
         figure,
-      ).toEqual(['daily_sums_equal_hourly']);
-    expect(await failingAfter(`DELETE FROM snapshot.${table}`)).toEqual(['daily_sums_equal_hourly']);
+      ).toEqual([...(figure === 'clicks' ? [] : byFunctions), 'daily_sums_equal_hourly']);
+    expect(await failingAfter(`DELETE FROM snapshot.${table}`)).toEqual([...byFunctions, 'daily_sums_equal_hourly']);
   });
 
   it.each(Object.entries(marts))('are found where those of %s are others', async (mart, earnings) => {
@@ -282,6 +285,45 @@ describe('sums by hour, day and site', () => {
     ];
     for (const damage of damages)
       expect(await failingAfter(changed(mart, damage)), damage).toContain('daily_sums_equal_hourly');
+  });
+});
+
+describe('breakdowns', () => {
+  /** The function, with `change` made to its definition. */
+  async function changedFunction(name: string, change: (definition: string) => string) {
+    const [found] = await queryRows<{ macro_definition: string }>(
+      connection,
+      `SELECT macro_definition FROM duckdb_functions() WHERE database_name = 'snapshot' AND function_name = '${name}'`,
+    );
+    const definition = found?.macro_definition ?? '';
+    const other = change(definition);
+    expect(other).not.toBe(definition);
+    return `CREATE OR REPLACE MACRO snapshot.${name}(days := 30) AS TABLE ${other}`;
+  }
+
+  it.each([
+    ['figures_by_country', 'events/clicks'],
+    ['figures_by_country', 'marts/conversions'],
+    ['reversals_by_source', 'marts/conversions'],
+  ])('are found where %s reads no file of a day in %s, but one of the day before twice', async (name, folder) => {
+    const damage = await changedFunction(name, (definition) => {
+      const files = [...new Set(definition.match(new RegExp(`${folder}/[^']+`, 'g')))].toSorted();
+      return definition.replaceAll(files.at(-1) ?? '', files.at(-2) ?? '');
+    });
+    expect(await failingAfter(damage)).toEqual(['breakdowns_add_up']);
+  });
+
+  it('are of the days alone that runs wrote since the last snapshot, by country of the newest two', async () => {
+    const days = (name: string) =>
+      queryRows(connection, `SELECT DISTINCT day::VARCHAR AS day FROM audited_${name} ORDER BY day`);
+    expect(await days('figures_by_country')).toEqual([{ day: '2026-03-09' }, { day: '2026-03-10' }]);
+    expect((await days('reversals_by_source')).length).toBeGreaterThan(2);
+    await openAudited(connection, pipeline.data, 1, parquet);
+    try {
+      for (const name of ['figures_by_country', 'reversals_by_source']) expect(await days(name), name).toEqual([]);
+    } finally {
+      await openAudited(connection, pipeline.data, 0, parquet);
+    }
   });
 });
 

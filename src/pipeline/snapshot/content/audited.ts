@@ -25,7 +25,19 @@ export interface Audited {
    * every day since the first one.
    */
   marts: { mart: DayMart; rows: TempTable<`audited_${DayMart}`> }[];
+  /**
+   * The newest of these days up to as-of. A breakdown by country counts clicks again: all days of a first refresh would
+   * cost it 7 %.
+   */
+  newestDays: TempTable<'audited_newest_days'>;
+  /** Answers of the snapshot's functions: for the newest of these days, and for all of them. */
+  byCountry: TempTable<'audited_figures_by_country'>;
+  bySource: TempTable<'audited_reversals_by_source'>;
 }
+
+const newestDays = 2;
+/** More days than any history has. */
+const allDays = 1_000_000;
 
 /**
  * Makes the relations that audits read: of marts with a file a day, the days that runs after `publishedRunId` wrote,
@@ -77,8 +89,16 @@ export async function openAudited(
     const writtenDays = written.filter((file) => file.mart === mart).map(({ day }) => day);
     marts.push({ mart, rows: await openDayMart(connection, mart, parquet(`marts/${mart}`), writtenDays) });
   }
+  const newest = await makeTempTable(
+    connection,
+    'audited_newest_days',
+    `SELECT day FROM ${days} WHERE day <= (SELECT as_of::DATE FROM snapshot.snapshot) ORDER BY day DESC LIMIT ${newestDays}`,
+  );
   return {
     days,
+    newestDays: newest,
+    byCountry: await openBreakdown(connection, 'figures_by_country', newest),
+    bySource: await openBreakdown(connection, 'reversals_by_source', days),
     clicks: await makeTempView(
       connection,
       'audited_clicks',
@@ -91,6 +111,18 @@ export async function openAudited(
     ),
     marts,
   };
+}
+
+/** Days are written out, so that files of others are not opened. */
+async function openBreakdown<Name extends string>(
+  connection: DuckDBConnection,
+  name: Name,
+  days: TempTable<string>,
+): Promise<TempTable<`audited_${Name}`>> {
+  const rows = await queryRows<{ day: Day }>(connection, `SELECT day::VARCHAR AS day FROM ${days} ORDER BY day`);
+  const ofDays = rows.length === 0 ? 'false' : `day IN (${rows.map(({ day }) => `DATE '${day}'`).join(', ')})`;
+  const query = `SELECT * FROM snapshot.${name}(days := ${allDays}) WHERE ${ofDays}`;
+  return makeTempView(connection, `audited_${name}`, query);
 }
 
 async function openDayMart(

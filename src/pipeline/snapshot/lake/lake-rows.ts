@@ -187,19 +187,30 @@ function clicksQuery(): string {
 }
 
 function macroQuery(name: keyof typeof macroParameters, asOf: Moment): string {
+  const relations = Object.entries(givenRows(name, asOf)).map(
+    ([relation, rows]) => `${relation} AS NOT MATERIALIZED (${rows})`,
+  );
   const query = modelQuery('macros', name, figureParameters(asOf));
-  const [from, to] = [quoted(windowStart(asOf)), quoted(asOf)];
-  const given = (relation: string, rows: string) => `${relation} AS NOT MATERIALIZED (${rows})`;
-  const byDay = (relation: string) => `SELECT *, ${dayOfFile} AS day FROM ${relation}`;
-  const conversions = given('conversions', byDay('conversions'));
-  // Breakdowns count the events that they are given.
-  if (name === 'figures_by_site')
-    return `WITH ${given(clickEventsTable, `SELECT * FROM ${clickEventsTable} WHERE clicked_at BETWEEN TIMESTAMPTZ ${from} AND TIMESTAMPTZ ${to}`)} ${query}`;
-  if (name === 'figures_by_country') {
-    // Of days that are over the moments are not read.
-    const [over, open] = [`< DATE '${dayOf(asOf)}'`, `= DATE '${dayOf(asOf)}' AND clicked_at <= TIMESTAMPTZ ${to}`];
-    const clicks = [over, open].map((days) => `${byDay(clickEventsTable)} WHERE ${dayOfFile} ${days}`);
-    return `WITH ${given(clickEventsTable, clicks.join(' UNION ALL '))}, ${conversions} ${query}`;
-  }
-  return name === 'reversals_by_source' ? `WITH ${conversions} ${query}` : query;
+  return relations.length === 0 ? query : `WITH ${relations.join(', ')} ${query}`;
+}
+
+/** Returns the rows that a macro counts, by their relation, where these are not simply those of a table. */
+function givenRows(name: keyof typeof macroParameters, asOf: Moment): Record<string, string> {
+  const all = `SELECT * FROM ${clickEventsTable}`;
+  const upTo = `clicked_at <= TIMESTAMPTZ ${quoted(asOf)}`;
+  const named = (rows: string) => `SELECT * FROM (${rows}) WHERE offer_id IS NULL`;
+  const dated = (table: string) => `SELECT *, ${dayOfFile} AS day FROM ${table}`;
+  const ofSite = `${all} WHERE clicked_at >= TIMESTAMPTZ ${quoted(windowStart(asOf))} AND ${upTo}`;
+  // Of days that are over the moments are not read.
+  const ofDays = [`< DATE '${dayOf(asOf)}'`, `= DATE '${dayOf(asOf)}' AND ${upTo}`]
+    .map((days) => `${dated(clickEventsTable)} WHERE ${dayOfFile} ${days}`)
+    .join(' UNION ALL ');
+  const dated_conversions = dated('conversions');
+  const given: Partial<Record<typeof name, Record<string, string>>> = {
+    figures_explained: { named_click_events: named(all) },
+    figures_by_site: { [clickEventsTable]: ofSite, named_click_events: named(ofSite) },
+    figures_by_country: { dated_click_events: ofDays, dated_named_click_events: named(ofDays), dated_conversions },
+    reversals_by_source: { dated_conversions },
+  };
+  return given[name] ?? {};
 }
