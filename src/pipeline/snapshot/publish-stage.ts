@@ -76,10 +76,12 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     if (!allowFuture) assertNotAhead(run.asOf, run.wallClock);
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
-    await recordSiteTerms(state, sites.sites, run.asOf);
-    await recordCappedOffers(run, state);
-    // A state that was brought from another machine has none until now.
-    await state.transaction(() => ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId), 'keys');
+    await state.transaction(async () => {
+      await recordSiteTerms(state, sites.sites, run.asOf);
+      await recordCappedOffers(run, state.connection);
+      // A state that was brought from another machine has none until now.
+      await ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId);
+    }, 'terms, caps and keys');
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
       if (await isCurrentIntact(run, published.snapshot_id)) {
