@@ -285,22 +285,24 @@ async function writeManifest(
   };
   for (const { path, sha256, bytes, rows } of linked) manifest.files[path] = { sha256, bytes, rows };
   await files.writeFile(join(folder, readmeFile), readmeText(snapshotId, run.asOf), 'readme: written');
-  const record = async (name: string, rows?: number) => {
+  const own: { name: string; rows?: number | undefined }[] = [
+    ...[analyticsFile, feedOffersFile, feedSitesFile, readmeFile].map((name) => ({ name })),
+    ...analyticsTables.map((name) => ({ name: tableFile(name), rows: built.rowCounts[name] })),
+  ];
+  // At once, so that the file system writes its journal a few times and not for each of them.
+  await severalAtOnce(own, ({ name }) => files.syncFile(join(folder, name), `${name}: fsynced`));
+  for (const { name, rows } of own) {
     const path = join(folder, name);
-    await files.syncFile(path, `${name}: fsynced`);
     manifest.files[name] = {
       sha256: await sha256Of(path),
       bytes: (await stat(path)).size,
       ...(rows !== undefined && { rows }),
     };
-  };
-  for (const name of [analyticsFile, feedOffersFile, feedSitesFile, readmeFile]) await record(name);
-  for (const name of analyticsTables) await record(tableFile(name), built.rowCounts[name]);
-  for (const subfolder of new Set([
-    tablesFolder,
-    ...linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))]),
-  ]))
-    await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
+  }
+  const subfolders = new Set([tablesFolder, ...linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))])]);
+  await severalAtOnce([...subfolders], (subfolder) =>
+    files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced'),
+  );
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
   return manifest;
