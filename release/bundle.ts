@@ -16,7 +16,7 @@ export const programs: readonly string[] = [
 ];
 
 /** Native, so npm installs it. */
-const dependency = '@duckdb/node-api';
+const dependency = '@duckdb/node-bindings';
 /** Packages that others load where somebody has installed them; nobody does. */
 const neverInstalled = ['canvas', '@node-rs/xxhash'];
 
@@ -123,7 +123,7 @@ function manifestIn(folder: string): Manifest {
 }
 
 function manifest(): object {
-  const { name, version, description, license, engines, dependencies, optionalDependencies } = manifestIn(root);
+  const { name, version, description, license, engines, optionalDependencies } = manifestIn(root);
   return {
     name,
     version,
@@ -133,7 +133,7 @@ function manifest(): object {
     type: 'module',
     engines,
     bin: { offerline: 'src/offerline.mjs' },
-    dependencies: { [dependency]: dependencies[dependency] },
+    dependencies: { [dependency]: manifestIn(join(root, 'node_modules', dependency)).version },
     // The pinned Node, one for each platform; npm installs that of the machine.
     optionalDependencies,
   };

@@ -27,7 +27,7 @@ export async function leftOut(
   const why = new Map<string, string>();
   const digested = await digestsOf(state, files);
   const logs = await knownLogs(state, digested);
-  const catalogs = await latestCatalogDigests(state);
+  const catalogs = await latestCatalogDigests(state, digested);
   const firstOf = new Map<string, string>();
   for (const file of digested) {
     if (unfinished.has(file.path)) continue;

@@ -68,7 +68,7 @@ export async function planRefresh(
         scan.files.filter(({ path }) => !unchanged.has(path)),
         effects.now(),
       );
-      const again = await filesToReadAgain(state, settings, [...seen, ...digested]);
+      const again = (await filesToReadAgain(state, settings))([...seen, ...digested]);
       return {
         left: [...nothingOf].flatMap(([path, why]) => (readBefore.has(path) ? [] : [{ path, why }])),
         files: scan.files.flatMap(({ path, kind, source, bytes }): FileToRead[] => {

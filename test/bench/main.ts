@@ -13,6 +13,7 @@ import { measureConversionRows, measureHistory, measureMessyLogs, measureRefresh
 import { measureLandedToServed } from './landed-to-served.ts';
 import { measureMappedLogs } from './mapped.ts';
 import { measurePostbacks } from './postbacks/postbacks.ts';
+import { measureQuietRuns } from './quiet.ts';
 import { measureServing } from './serve/serving.ts';
 import { measureTracking } from './track/tracking.ts';
 
@@ -23,6 +24,7 @@ const measures: Record<string, (bench: Bench) => Promise<Measure[]>> = {
   mapped: measureMappedLogs,
   conversions: measureConversionRows,
   catalog: measureCatalog,
+  quiet: measureQuietRuns,
   served: measureLandedToServed,
   serve: measureServing,
   postbacks: measurePostbacks,

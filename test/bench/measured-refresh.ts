@@ -19,8 +19,9 @@ export async function measureRefresh(
   asOf: string,
   expected: { clicks: number },
   signal: AbortSignal,
+  program: URL = commandLine,
 ): Promise<MeasuredRefresh> {
-  const measured = await measureProcess(commandLine, ['run', 'refresh', '--json', '--as-of', asOf], {
+  const measured = await measureProcess(program, ['run', 'refresh', '--json', '--as-of', asOf], {
     environment: { OFFERLINE_DATA: data.root },
     signal,
   });

@@ -98,7 +98,7 @@ export async function measureConversionRows(bench: Bench): Promise<Measure[]> {
 
 export const newClicks = 20_000;
 /** Ingest reads a landing file again that had changed in the two seconds before it was looked at. */
-const settledAfterMilliseconds = 2500;
+export const settledAfterMilliseconds = 2500;
 
 /** A refresh of the same new clicks on a long history, and on one day of as many a day. */
 export async function measureHistory(bench: Bench): Promise<Measure[]> {

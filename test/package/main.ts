@@ -67,7 +67,7 @@ function checkContents(tarball: string): void {
   const here = spawnSync('grep', ['-rlF', packageFile(''), join(folder, 'made')], { encoding: 'utf8' });
   assert.equal(here.stdout, '', 'files with a path of this machine');
   const manifest = JSON.parse(readFileSync(join(folder, 'made/package.json'), 'utf8')) as Record<string, object>;
-  assert.deepEqual(Object.keys(manifest['dependencies'] as object), ['@duckdb/node-api']);
+  assert.deepEqual(Object.keys(manifest['dependencies'] as object), ['@duckdb/node-bindings']);
   assert.equal(manifest['devDependencies'], undefined);
   say(`${files.length} files, ${(size / 1e6).toFixed(1)} MB`);
 }

@@ -41,3 +41,8 @@ export function quotedList(texts: readonly string[]): string {
 export function shortestDecimal(decimal: string): string {
   return `rtrim(rtrim(${decimal}::VARCHAR, '0'), '.')`;
 }
+
+/** SQL of a timestamp as the text of a `Moment`. */
+export function momentAsText(timestamp: string): string {
+  return `replace(strftime(make_timestamp(epoch_us(${timestamp})), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
+}

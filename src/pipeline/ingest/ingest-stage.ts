@@ -27,7 +27,7 @@ import { ingestLog } from './logs/ingest-log.ts';
 import { awaitPostbacks, writeOutbox } from './events/outbox.ts';
 import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-dirty.ts';
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
-import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
+import { filesToReadAgain, type LedgerRow, type NewFile, type ReadAgain } from './ledger/read-again.ts';
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeReadingNote } from './reading-note.ts';
 import { admit, type Admitted } from './suspects.ts';
@@ -89,14 +89,13 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     if (trouble !== undefined) run.logger.warn(trouble);
     const seen = await seenFiles(state, scan.files);
     const seenPaths = new Set(seen.map(({ path }) => path));
-    const again = await filesToReadAgain(state, run.settings, seen);
-    const admitted = await admit(
-      run,
-      scan.files.filter(({ path }) => !seenPaths.has(path) || again.has(path)),
-    );
+    const readAgain = await filesToReadAgain(state, run.settings);
+    const again = readAgain(seen);
+    const toRead = scan.files.filter(({ path }) => !seenPaths.has(path) || again.has(path));
+    const admitted = await admit(run, toRead);
     let summary: IngestSummary;
     try {
-      summary = await ingestFiles(run, input, admitted, { seen, seenAt });
+      summary = await ingestFiles(run, input, admitted, { seen, seenAt, readAgain });
     } catch (error) {
       // A run that fails did not end by force. The first error is the one to report.
       await removeReadingNote(run).catch(() => undefined);
@@ -113,7 +112,7 @@ export async function ingestFiles(
   run: Run,
   { state, sites, engine = duckdbEngine }: IngestInput,
   { files, broken }: Admitted,
-  { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
+  { seen, seenAt, readAgain }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[]; readAgain: ReadAgain },
 ): Promise<IngestSummary> {
   const seenPaths = new Set(seen.map(({ path }) => path));
   const unseen = await checkFilesOf(
@@ -123,7 +122,7 @@ export async function ingestFiles(
   );
   unseen.broken.push(...broken);
   const landed = [...seen, ...lookedAt(unseen)];
-  const again = await filesToReadAgain(state, run.settings, landed);
+  const again = readAgain(landed);
   const checked = byPath(
     unseen,
     await checkFilesOf(
@@ -142,7 +141,7 @@ export async function ingestFiles(
     const blackedOut = await redactKeptTexts(
       { logger: run.logger, connection: state.connection },
       knownSecrets(run.data, run.settings, sites.sites),
-      ofRun(run, newFiles.again),
+      newFiles.files + newFiles.again.length === 0 ? undefined : ofRun(run, newFiles.again),
     );
     await rememberFiles(state, lookedAt(unseen), run.effects.now());
     // Without new files too: with time alone comes the moment of an event that was stamped ahead.
@@ -241,8 +240,9 @@ async function withoutKnownContent(
   { readable, broken }: CheckedLanding,
   again: ReadonlyMap<string, LedgerRow>,
 ): Promise<NewContent> {
-  const logs = await knownLogs(state, [...readable, ...broken.map(({ file }) => file)]);
-  const catalogs = await latestCatalogDigests(state);
+  const files = [...readable, ...broken.map(({ file }) => file)];
+  const logs = await knownLogs(state, files);
+  const catalogs = await latestCatalogDigests(state, files);
   const unlessKnown = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
     const before = again.get(file.path);
     // The ledger's name for the bytes of a log stays.

@@ -5,6 +5,7 @@ import { noProgress } from '../../kit/logging/progress.ts';
 import type { Run } from '../runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { emptyScratch, ingestFiles } from './ingest-stage.ts';
+import { filesToReadAgain } from './ledger/read-again.ts';
 import type { TrialReading } from './suspects.ts';
 
 /*
@@ -30,7 +31,7 @@ async function read({ root, file, ...parts }: TrialReading): Promise<void> {
     run,
     { state, sites: { sites: [] } },
     { files: [file], broken: [] },
-    { seen: [], seenAt: run.effects.now() },
+    { seen: [], seenAt: run.effects.now(), readAgain: await filesToReadAgain(state, run.settings) },
   );
 }
 

@@ -53,7 +53,7 @@ export class RunLedger {
     at: Moment,
     outcome: { status: 'done' | 'failed' | 'interrupted'; snapshotId?: string | null; error?: string },
   ): Promise<void> {
-    await this.#state.transaction(
+    await this.#state.statement(
       () =>
         this.#state.db
           .updateTable('runs')
@@ -82,7 +82,7 @@ export class RunLedger {
   }
 
   async beginStage(runId: number, stage: string, at: Moment): Promise<void> {
-    await this.#state.transaction(
+    await this.#state.statement(
       () =>
         this.#state.db
           .insertInto('run_stages')
@@ -93,7 +93,7 @@ export class RunLedger {
   }
 
   async endStage(runId: number, stage: string, at: Moment, outcome: StageRows & { error?: string }): Promise<void> {
-    await this.#state.transaction(
+    await this.#state.statement(
       () =>
         this.#state.db
           .updateTable('run_stages')

@@ -76,10 +76,12 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     if (!allowFuture) assertNotAhead(run.asOf, run.wallClock);
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
-    await recordSiteTerms(state, sites.sites, run.asOf);
-    await recordCappedOffers(run, state);
-    // A state that was brought from another machine has none until now.
-    await state.transaction(() => ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId), 'keys');
+    await state.transaction(async () => {
+      await recordSiteTerms(state, sites.sites, run.asOf);
+      await recordCappedOffers(run, state.connection);
+      // A state that was brought from another machine has none until now.
+      await ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId);
+    }, 'terms, caps and keys');
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
       if (await isCurrentIntact(run, published.snapshot_id)) {
@@ -283,22 +285,24 @@ async function writeManifest(
   };
   for (const { path, sha256, bytes, rows } of linked) manifest.files[path] = { sha256, bytes, rows };
   await files.writeFile(join(folder, readmeFile), readmeText(snapshotId, run.asOf), 'readme: written');
-  const record = async (name: string, rows?: number) => {
+  const own: { name: string; rows?: number | undefined }[] = [
+    ...[analyticsFile, feedOffersFile, feedSitesFile, readmeFile].map((name) => ({ name })),
+    ...analyticsTables.map((name) => ({ name: tableFile(name), rows: built.rowCounts[name] })),
+  ];
+  // At once, so that the file system writes its journal a few times and not for each of them.
+  await severalAtOnce(own, ({ name }) => files.syncFile(join(folder, name), `${name}: fsynced`));
+  for (const { name, rows } of own) {
     const path = join(folder, name);
-    await files.syncFile(path, `${name}: fsynced`);
     manifest.files[name] = {
       sha256: await sha256Of(path),
       bytes: (await stat(path)).size,
       ...(rows !== undefined && { rows }),
     };
-  };
-  for (const name of [analyticsFile, feedOffersFile, feedSitesFile, readmeFile]) await record(name);
-  for (const name of analyticsTables) await record(tableFile(name), built.rowCounts[name]);
-  for (const subfolder of new Set([
-    tablesFolder,
-    ...linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))]),
-  ]))
-    await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
+  }
+  const subfolders = new Set([tablesFolder, ...linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))])]);
+  await severalAtOnce([...subfolders], (subfolder) =>
+    files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced'),
+  );
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
   return manifest;

@@ -27,6 +27,8 @@ export interface StateDatabase {
    * `step` names the commit for fault tests.
    */
   transaction<T>(work: () => Promise<T>, step?: string): Promise<T>;
+  /** Runs a single statement, which commits by itself. `step` names the commit for fault tests. */
+  statement<T>(run: () => Promise<T>, step: string): Promise<T>;
   /** Path of the copy that was made before this opening upgraded the state of an older version. */
   readonly copyBeforeUpgrade?: string;
   /** Writes the log into the file and lets go of it. May be called twice. */
@@ -146,6 +148,10 @@ class OpenStateDatabase implements StateDatabase {
     return inTransaction(this.connection, work, (connection) =>
       this.#effects.perform(`${step}: committed`, () => commitTransaction(connection)),
     );
+  }
+
+  async statement<T>(run: () => Promise<T>, step: string): Promise<T> {
+    return this.#effects.perform(`${step}: committed`, run);
   }
 
   async close(): Promise<void> {

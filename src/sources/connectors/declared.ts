@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeIssue } from '../../kit/config/describe-issue.ts';
 import { compileMapping } from '../../kit/intake/mapping/compile-mapping.ts';
-import { jsonSchema } from '../../kit/intake/mapping/either-form.ts';
+import { computedMeta, jsonSchema } from '../../kit/intake/mapping/either-form.ts';
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
@@ -17,9 +17,6 @@ import type { CanonicalRecord, SourceSettings } from './connector.ts';
 
 /** An offer needs no more than its id here: landing says what else it lacks, by name. */
 const offerFields = fieldsSchema('offers', { required: [['external_id']] });
-
-const offerFieldsInJson = jsonSchema(offerFields);
-const properties = offerFieldsInJson['properties'] as Record<string, unknown>;
 
 /** A field in its short form: its place, or one value for all records. */
 type ShortField = string | { value: JsonValue };
@@ -45,14 +42,15 @@ export const declaredFieldsSchema = z
     return z.NEVER;
   })
   // The JSON Schema of a transformation says nothing by itself.
-  .meta({
-    anyOf: [
-      {
-        ...offerFieldsInJson,
-        properties: { ...properties, events: { anyOf: [{ type: 'string' }, properties['events']] } },
-      },
-    ],
-  });
+  .meta(
+    computedMeta('anyOf', () => {
+      const fields = jsonSchema(offerFields);
+      const properties = fields['properties'] as Record<string, unknown>;
+      return [
+        { ...fields, properties: { ...properties, events: { anyOf: [{ type: 'string' }, properties['events']] } } },
+      ];
+    }),
+  );
 
 /** Returns the places of an offer's id; undefined where it is the same for all. */
 export function idPlaces({ short, mapped }: DeclaredFields): readonly string[] | undefined {

@@ -19,7 +19,7 @@ export function eitherForm<Short extends z.ZodType, Full extends z.ZodType>(
       return z.NEVER;
     })
     // The JSON Schema of a transformation says nothing by itself.
-    .meta({ anyOf: [jsonSchema(short), jsonSchema(full)] });
+    .meta(computedMeta('anyOf', () => [jsonSchema(short), jsonSchema(full)]));
   return schema as unknown as z.ZodType<z.output<Short> | z.output<Full>, z.input<Short> | z.input<Full>>;
 }
 
@@ -29,6 +29,15 @@ export function oneOrMore<Value extends z.ZodType>(value: Value): z.ZodType<z.ou
   return eitherForm(Array.isArray, list, value).transform((given) =>
     Array.isArray(given) ? (given as z.output<Value>[]) : [given],
   );
+}
+
+/**
+ * A schema's metadata under one key, computed once it is asked for: only the documentation asks, and computing that of
+ * all schemas would take a quarter of every command's start.
+ */
+export function computedMeta(key: string, compute: () => unknown): Record<string, unknown> {
+  let value: unknown;
+  return Object.defineProperty({}, key, { enumerable: true, get: () => (value ??= compute()) });
 }
 
 /** JSON Schema of what may be written. */

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { describeIssue } from '../../config/describe-issue.ts';
 import type { LandingKind } from '../../vocabulary/values.ts';
-import { jsonSchema } from './either-form.ts';
+import { computedMeta, jsonSchema } from './either-form.ts';
 import { eventsSchema, fieldSchema, withElse, type EventsMapping, type FieldMapping } from './field-schema.ts';
 import { formatSchema } from './format-schema.ts';
 import { mappedFields, type MappedFields } from './mapped-fields.ts';
@@ -68,9 +68,11 @@ export const fileMappingSchema = z
       .meta({
         absent: 'records are read as ours',
         takes: 'place or rules by field of ours',
-        additionalProperties: { anyOf: [jsonSchema(fieldSchema), jsonSchema(eventsSchema)] },
         description: 'Where our fields stand in a record; what is not named here is not read',
-      }),
+      })
+      .meta(
+        computedMeta('additionalProperties', () => ({ anyOf: [jsonSchema(fieldSchema), jsonSchema(eventsSchema)] })),
+      ),
   })
   .transform((given, context) => {
     // The kind of records, and so the names of their fields, follows from the folder.

@@ -2,10 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { commissionText, rewardRateText, type Site } from '../../../kit/sites/sites.ts';
 import { dayOf, type Moment } from '../../../kit/time/moment.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
-import { makeTempTable } from '../../../kit/duckdb/temp-table.ts';
+import { countRows, makeTempTable } from '../../../kit/duckdb/temp-table.ts';
 import { loadSiteCommissions, makeRunInput, scopeConversions } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
-import { kyselyOn } from '../../warehouse/kysely.ts';
 import { markPostbackDays } from '../../warehouse/dirty-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
 
@@ -19,6 +18,9 @@ export async function awaitPostbacks(connection: DuckDBConnection, newEvents: Ne
   );
 }
 
+/** Undecided events of conversions whose click is known. The others wait, some for clicks that never come. */
+const undecidedWithClick = `postbacks_undecided JOIN conversion_events USING (conversion_id) JOIN conversion_clicks USING (click_id)`;
+
 /**
  * Writes the postbacks of conversion events that are decided at as-of, in the caller's transaction. An event of a site
  * without a postback address is decided too: sites that add an address later get no postbacks for earlier events. One
@@ -27,11 +29,10 @@ export async function awaitPostbacks(connection: DuckDBConnection, newEvents: Ne
  * postbacks written.
  */
 export async function writeOutbox(connection: DuckDBConnection, sites: readonly Site[], asOf: Moment): Promise<number> {
-  const undecided = await kyselyOn(connection).selectFrom('postbacks_undecided').select('kind').limit(1).execute();
-  if (undecided.length === 0) return 0;
+  if ((await countRows(connection, undecidedWithClick)) === 0) return 0;
   await loadPostbackSites(connection, sites);
   await loadSiteCommissions(connection, sites);
-  await scopeConversions(connection, 'SELECT DISTINCT conversion_id FROM postbacks_undecided');
+  await scopeConversions(connection, `SELECT DISTINCT conversion_id FROM ${undecidedWithClick}`);
   const decided = await makeTempTable(
     connection,
     'decided_postbacks',

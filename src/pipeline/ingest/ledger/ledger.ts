@@ -162,9 +162,14 @@ export async function knownLogs(
 }
 
 /**
- * The digest that each catalog path had when it was last ingested: the same bytes under the same name change nothing.
+ * The digest that each catalog path had when it was last ingested, where a file is a catalog: the same bytes under the
+ * same name change nothing.
  */
-export async function latestCatalogDigests({ db }: StateDatabase): Promise<Map<string, string>> {
+export async function latestCatalogDigests(
+  { db }: StateDatabase,
+  files: readonly Pick<CheckedFile, 'kind'>[],
+): Promise<Map<string, string>> {
+  if (!files.some(({ kind }) => kind === 'offers')) return new Map();
   const rows = await db
     .selectFrom('ingest_files')
     .select(['path', 'sha256'])

@@ -39,21 +39,20 @@ export interface NewFile extends CheckedFile {
   before?: LedgerRow;
 }
 
+/** Chooses from files of the landing folder those to be read again, by their path there. */
+export type ReadAgain = (landed: readonly SeenFile[]) => Map<string, LedgerRow>;
+
 /**
- * Files that are in the landing folder as they were when they were ingested, and that mean something else by the
- * present configuration than by the one that they were read with: logs with rows that lacked a time zone, files beyond
- * a limit that is another now, catalogs whose source's time zone or mode has changed, or the rate of a currency that
- * they name. By their path in the landing folder.
+ * Returns what chooses the files that are in the landing folder as they were when they were ingested, and that mean
+ * something else by the present configuration than by the one that they were read with: logs with rows that lacked a
+ * time zone, files beyond a limit that is another now, catalogs whose source's time zone or mode has changed, or the
+ * rate of a currency that they name.
  */
-export async function filesToReadAgain(
-  { connection }: StateDatabase,
-  settings: DecidingSettings,
-  landed: readonly SeenFile[],
-): Promise<Map<string, LedgerRow>> {
-  return new Map([
-    ...(await logsToReadAgain(connection, settings, landed)),
-    ...(await catalogsToReadAgain(connection, settings, landed)),
-  ]);
+export async function filesToReadAgain({ connection }: StateDatabase, settings: DecidingSettings): Promise<ReadAgain> {
+  const logs = await logsReadOtherwise(connection, settings);
+  const catalogs = await catalogsReadOtherwise(connection, settings);
+  return (landed) =>
+    new Map([...logsToReadAgain(logs, settings, landed), ...catalogsToReadAgain(catalogs, settings, landed)]);
 }
 
 const columns = `file_id, run_id, kind, source, path, sha256, rows, accepted, duplicates, conflicts, rejected, warnings, status, reason, ingested_at, read_with, ${seenNs} AS seen_ns`;
@@ -61,19 +60,21 @@ const columns = `file_id, run_id, kind, source, path, sha256, rows, accepted, du
 /** Log to be read again: certainly, for its limit or zone, or else where its mapping is another now. */
 type LogRow = LedgerRow & { is_certain: boolean };
 
-async function logsToReadAgain(
-  connection: DuckDBConnection,
-  settings: DecidingSettings,
-  landed: readonly SeenFile[],
-): Promise<[path: string, before: LedgerRow][]> {
-  const logs = landed.filter(({ kind }) => kind !== 'offers');
-  if (logs.length === 0) return [];
-  const rows = await queryRows<LogRow>(
+function logsReadOtherwise(connection: DuckDBConnection, settings: DecidingSettings): Promise<LogRow[]> {
+  return queryRows<LogRow>(
     connection,
-    `SELECT ${columns}, ${eventKinds.map((kind) => logsReadOtherwise(kind, settings)).join(' OR ')} AS is_certain FROM ingest_files
+    `SELECT ${columns}, ${eventKinds.map((kind) => isReadOtherwise(kind, settings)).join(' OR ')} AS is_certain FROM ingest_files
      WHERE kind IN (${eventKinds.map(quoted).join(', ')}) AND (is_certain OR ${logsToMapAgain(settings)}) ORDER BY file_id`,
   );
+}
+
+function logsToReadAgain(
+  rows: readonly LogRow[],
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): [path: string, before: LedgerRow][] {
   if (rows.length === 0) return [];
+  const logs = landed.filter(({ kind }) => kind !== 'offers');
   const byContent = Map.groupBy(
     logs.flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
     ({ key }) => key,
@@ -90,7 +91,7 @@ async function logsToReadAgain(
 }
 
 /** SQL that holds for the logs of a kind that the present limits and zone read in another way. */
-function logsReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
+function isReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
   const { unpacked_gigabytes, time_zone } = logReadingSettings(settings, kind, '');
   // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
   const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
@@ -126,22 +127,24 @@ interface CatalogRow extends LedgerRow {
   is_beyond_other: boolean;
 }
 
-async function catalogsToReadAgain(
-  connection: DuckDBConnection,
-  settings: DecidingSettings,
-  landed: readonly SeenFile[],
-): Promise<[path: string, before: LedgerRow][]> {
-  const digests = new Map(landed.filter(({ kind }) => kind === 'offers').map(({ path, sha256 }) => [path, sha256]));
-  if (digests.size === 0) return [];
+function catalogsReadOtherwise(connection: DuckDBConnection, settings: DecidingSettings): Promise<CatalogRow[]> {
   const deltas = Object.keys(settings.sources).filter((source) => sourceSettings(settings, source).mode === 'delta');
   const isBeyondOther = beyondOtherLimit(settings);
-  const rows = await queryRows<CatalogRow>(
+  return queryRows<CatalogRow>(
     connection,
     `SELECT ${columns}, ${isBeyondOther} AS is_beyond_other FROM ingest_files
      WHERE kind = 'offers' AND (status IN ('loaded', 'held') OR ${isBeyondOther} OR status = 'quarantined' AND (${settings.files.length > 0} OR (read_with->>'mapping') IS NOT NULL))
      QUALIFY status <> 'loaded' OR source IN (SELECT unnest(${quotedList(deltas)}::VARCHAR[])) OR row_number() OVER (PARTITION BY source, status ORDER BY file_id DESC) = 1
      ORDER BY file_id`,
   );
+}
+
+function catalogsToReadAgain(
+  rows: readonly CatalogRow[],
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): [path: string, before: LedgerRow][] {
+  const digests = new Map(landed.filter(({ kind }) => kind === 'offers').map(({ path, sha256 }) => [path, sha256]));
   return [...Map.groupBy(rows, ({ source }) => source)].flatMap(([source, ofSource]) => {
     const latest = new Map(ofSource.map((row) => [row.path, row]));
     const isLanded = (row: CatalogRow) => latest.get(row.path) === row && digests.get(row.path) === row.sha256;

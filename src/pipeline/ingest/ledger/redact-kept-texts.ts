@@ -30,25 +30,26 @@ const maxNamed = 5;
 const doneFor = 'secrets_taken_out';
 
 /**
- * Takes secrets out of what is kept of the run's files, `ofRun`: an SQL condition on `file_id`; and of all files where
- * there is a secret that they were not gone through for; and says which files had some. In the caller's transaction.
- * Returns whether something that was kept before has changed.
+ * Takes secrets out of what is kept of the run's files, `ofRun`: an SQL condition on `file_id`, undefined without any
+ * file; and of all files where there is a secret that they were not gone through for; and says which files had some. In
+ * the caller's transaction. Returns whether something that was kept before has changed.
  */
 export async function redactKeptTexts(
   { logger, connection }: Pick<Run, 'logger'> & { connection: DuckDBConnection },
   { redactor, digests }: { redactor: Redactor; digests: readonly string[] },
-  ofRun: string,
+  ofRun: string | undefined,
 ): Promise<boolean> {
   const done = (await readMetadata(connection, doneFor)) ?? '';
   const before = new Set(done.split(' '));
   const isNew = digests.some((digest) => !before.has(digest));
+  if (!isNew && ofRun === undefined) return false;
   let isKept = false;
   const files = new Set<number>();
   for (const { table, column, isCut } of keptTexts) {
     const changes: { file_id: number; digest: string; shown: string }[] = [];
     const rows = chunksOf(
       await connection.stream(
-        `SELECT DISTINCT file_id, ${column} AS kept, md5(${column}) AS digest, ${isCut} AS is_cut, ${ofRun} AS of_run FROM ${table} WHERE ${column} IS NOT NULL ${isNew ? '' : `AND ${ofRun}`}`,
+        `SELECT DISTINCT file_id, ${column} AS kept, md5(${column}) AS digest, ${isCut} AS is_cut, ${ofRun ?? 'false'} AS of_run FROM ${table} WHERE ${column} IS NOT NULL ${isNew ? '' : `AND ${ofRun}`}`,
       ),
     ) as AsyncIterable<Kept[]>;
     for await (const chunk of rows)

@@ -74,8 +74,7 @@ export async function writeAnalytics(
         name === 'clicks'
           ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), { listed })}) ${modelQuery('marts', name)}`
           : `SELECT * FROM read_parquet(${listed(parquet(`marts/${name}`))}, hive_partitioning = false)`;
-      await connection.run(`CREATE VIEW ${name} AS ${query}`);
-      await comment(connection, 'VIEW', model);
+      await comment(connection, 'VIEW', model, `CREATE VIEW ${name} AS ${query}`);
     }
   } finally {
     await connection.run(`USE ${identifier(own?.catalog ?? 'state')}`);
@@ -88,10 +87,10 @@ async function comment(
   connection: DuckDBConnection,
   what: 'TABLE' | 'VIEW',
   model: SqlModel,
-  ...before: string[]
+  before: string,
 ): Promise<void> {
   const statements = [
-    ...before,
+    before,
     `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(commentOf(model))}`,
     ...Object.entries(model.columns).map(
       ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,

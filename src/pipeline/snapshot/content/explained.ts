@@ -90,9 +90,9 @@ async function storeMacro(connection: DuckDBConnection, call: string, asOf: Mome
   const model = readModel('macros', call.slice(0, call.indexOf('(')));
   const { name } = model;
   await connection.run(
-    `CREATE MACRO snapshot.${call} AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))}`,
+    `CREATE MACRO snapshot.${call} AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))};
+     COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(commentOf(model))}`,
   );
-  await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(commentOf(model))}`);
 }
 
 /** Returns the names in the snapshot's folder of files with clicks later than as-of. */

@@ -1,4 +1,4 @@
-import { shortestDecimal } from '../../../kit/text/sql-text.ts';
+import { momentAsText, shortestDecimal } from '../../../kit/text/sql-text.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { chunksOf } from '../../../kit/duckdb/dialect/rows.ts';
@@ -72,9 +72,9 @@ function feedLines(): string {
     id: 'offer_id',
     payout: shortestDecimal('payout'),
     events: eventsInShortest('events'),
-    created_at: momentText('created_at'),
-    updated_at: momentText('updated_at'),
-    removed_at: momentText('removed_at'),
+    created_at: momentAsText('created_at'),
+    updated_at: momentAsText('updated_at'),
+    removed_at: momentAsText('removed_at'),
     figures,
   };
   const fields = Object.keys(feedOfferSchema.shape).map((name) => `${special[name] ?? name} AS ${name}`);
@@ -88,11 +88,6 @@ function feedLines(): string {
 function eventsInShortest(events: string): string {
   const payout = String.raw`("payout":"\d+(?:\.\d*[1-9])?)\.?0*"`;
   return `CASE WHEN ${events} = '[]' THEN ${events} ELSE regexp_replace(${events}, '${payout}', '\\1"', 'g')::JSON END`;
-}
-
-/** Returns SQL for a timestamp as a `Moment`. */
-function momentText(timestamp: string): string {
-  return `replace(strftime(make_timestamp(epoch_us(${timestamp})), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
 }
 
 /** Returns the line as JavaScript writes it: DuckDB writes escapes of control characters in capitals. */

@@ -6,41 +6,42 @@ import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 
 /**
  * Records changes of sites' terms, which change their feeds: offers whose amounts change, or that a site may have from
- * now on, count as updated. A site's first terms are no change.
+ * now on, count as updated. A site's first terms are no change. In the caller's transaction.
  */
-export async function recordSiteTerms(state: StateDatabase, sites: readonly Site[], asOf: Moment): Promise<void> {
-  const { connection, db } = state;
-  await state.transaction(async () => {
-    const latest = await db
-      .selectFrom('site_terms')
-      .select(['site_key', 'valid_from', 'commission', 'commissions', 'offers'])
-      .distinctOn('site_key')
-      .orderBy('site_key')
-      .orderBy('valid_from', 'desc')
-      .execute();
-    const known = new Map(latest.map(({ site_key, ...terms }) => [site_key, terms]));
-    const changed = sites.flatMap((site) => {
-      const last = known.get(site.site_key);
-      const terms = termsOf(site);
-      const [commissions, offers] = [JSON.stringify(terms.commissions), JSON.stringify(terms.offers)];
-      const isSame =
-        last !== undefined &&
-        Number(last.commission) === site.commission &&
-        last.commissions === commissions &&
-        last.offers === offers;
-      if (isSame) return [];
-      const valid_from = validFrom(asOf, last?.valid_from);
-      return [{ site_key: site.site_key, valid_from, commission: terms.commission, commissions, offers }];
-    });
-    const shape = {
-      site_key: 'VARCHAR',
-      valid_from: 'VARCHAR',
-      commission: 'VARCHAR',
-      commissions: 'VARCHAR',
-      offers: 'VARCHAR',
-    } as const;
-    await insertRows(connection, 'site_terms', shape, changed);
-  }, 'terms of sites');
+export async function recordSiteTerms(
+  { connection, db }: StateDatabase,
+  sites: readonly Site[],
+  asOf: Moment,
+): Promise<void> {
+  const latest = await db
+    .selectFrom('site_terms')
+    .select(['site_key', 'valid_from', 'commission', 'commissions', 'offers'])
+    .distinctOn('site_key')
+    .orderBy('site_key')
+    .orderBy('valid_from', 'desc')
+    .execute();
+  const known = new Map(latest.map(({ site_key, ...terms }) => [site_key, terms]));
+  const changed = sites.flatMap((site) => {
+    const last = known.get(site.site_key);
+    const terms = termsOf(site);
+    const [commissions, offers] = [JSON.stringify(terms.commissions), JSON.stringify(terms.offers)];
+    const isSame =
+      last !== undefined &&
+      Number(last.commission) === site.commission &&
+      last.commissions === commissions &&
+      last.offers === offers;
+    if (isSame) return [];
+    const valid_from = validFrom(asOf, last?.valid_from);
+    return [{ site_key: site.site_key, valid_from, commission: terms.commission, commissions, offers }];
+  });
+  const shape = {
+    site_key: 'VARCHAR',
+    valid_from: 'VARCHAR',
+    commission: 'VARCHAR',
+    commissions: 'VARCHAR',
+    offers: 'VARCHAR',
+  } as const;
+  await insertRows(connection, 'site_terms', shape, changed);
 }
 
 /** Returns as-of, or a microsecond after the last change where as-of is not later. */
