@@ -25,7 +25,7 @@ SELECT position, file_id, block, id, CASE WHEN NOT is_good THEN raw END AS raw,
         AND conversion_id RLIKE '^[ -~]+\\z'
         AND octet_length(click_id) <= 128
         AND click_id RLIKE '^[ -~]+\\z'
-        AND kind IN ('credit', 'reject', 'chargeback')
+        AND kind IN ('pending', 'credit', 'reject', 'chargeback')
         AND occurred_at RLIKE '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])\\z'
         AND occurred_at_value >= TIMESTAMP '1970-01-02 00:00:00'
         AND occurred_at_value <= TIMESTAMP '2026-11-18T12:00:00Z' + INTERVAL 24 HOURS
