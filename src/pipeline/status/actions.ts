@@ -43,13 +43,14 @@ export function adviseActions(report: StatusReport, stale: readonly string[], al
     ...fileActions(report),
     ...sourceActions(report),
     ...pictureActions(report),
-    ...reportActions(report),
     ...postbackActions(report, allowed),
     ...stale.map((what) => ({
       what: `${what}: see that files still land and the schedule runs`,
       command: refresh,
       ...alarm,
     })),
+    // A first load of old logs leaves some missing, and nothing waits for them.
+    ...reportActions(report),
   ];
 }
 
