@@ -12,6 +12,7 @@ WITH moments AS (
     count(*) FILTER (WHERE kind = 'chargeback') AS chargebacks,
     coalesce(any_value(reason) FILTER (WHERE kind = 'chargeback'), any_value(reason) FILTER (WHERE kind = 'reject')) AS reason,
     max(changed_at) AS changed_at,
+    min(pending_until(occurred_at)) FILTER (WHERE kind = 'pending') AS pending_ends,
     CASE
       WHEN count(*) FILTER (WHERE kind = 'credit') > 0 THEN 'credit'
       WHEN count(*) FILTER (WHERE kind = 'reject') > 0 THEN 'reject'
@@ -21,29 +22,18 @@ WITH moments AS (
   FROM priced_events
   GROUP BY conversion_id
 ),
-decided AS (
-  SELECT
-    moments.* REPLACE (
-      coalesce(moments.reversed_at, ends.expired_at) AS reversed_at,
-      CASE WHEN ends.expired_at IS NULL THEN moments.reason ELSE 'expired' END AS reason,
-      -- NULLs are left out.
-      greatest(moments.changed_at, ends.expired_at) AS changed_at
-    )
+ends AS (
+  SELECT *, CASE WHEN deciding_kind = 'pending' AND pending_ends <= $as_of THEN pending_ends END AS expired_at
   FROM moments
-  LEFT JOIN (
-    SELECT conversion_id, pending_until(occurred_at) AS expired_at
-    FROM priced_events
-    WHERE kind = 'pending' AND pending_until(occurred_at) <= $as_of
-  ) AS ends ON ends.conversion_id = moments.conversion_id AND moments.deciding_kind = 'pending'
 )
 SELECT
   deciding.conversion_id,
   deciding.click_id,
   CASE
     WHEN deciding.offer_id IS NULL OR deciding.resolved_payout IS NULL THEN 'unattributed'
-    WHEN moments.chargebacks > 0 THEN 'charged_back'
-    WHEN moments.reversed_at IS NOT NULL THEN 'rejected'
-    WHEN moments.deciding_kind = 'pending' THEN 'pending'
+    WHEN ends.chargebacks > 0 THEN 'charged_back'
+    WHEN ends.reversed_at IS NOT NULL OR ends.expired_at IS NOT NULL THEN 'rejected'
+    WHEN ends.deciding_kind = 'pending' THEN 'pending'
     ELSE 'credited'
   END AS status,
   deciding.offer_id,
@@ -54,11 +44,12 @@ SELECT
   deciding.device,
   deciding.event_id,
   deciding.resolved_payout AS payout,
-  moments.credited_at,
-  moments.reversed_at,
-  moments.reason,
+  ends.credited_at,
+  coalesce(ends.reversed_at, ends.expired_at) AS reversed_at,
+  CASE WHEN ends.expired_at IS NULL THEN ends.reason ELSE 'expired' END AS reason,
   deciding.clicked_at,
   deciding.occurred_at,
-  moments.changed_at
+  -- NULLs are left out.
+  greatest(ends.changed_at, ends.expired_at) AS changed_at
 FROM priced_events AS deciding
-JOIN decided AS moments ON moments.conversion_id = deciding.conversion_id AND moments.deciding_kind = deciding.kind
+JOIN ends ON ends.conversion_id = deciding.conversion_id AND ends.deciding_kind = deciding.kind

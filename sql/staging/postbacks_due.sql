@@ -47,7 +47,10 @@ LEFT JOIN run_site_commissions AS of_offer
 LEFT JOIN run_site_commissions AS of_source
   ON of_source.site_key = priced.site_key
   AND of_source.source = offers.source
-LEFT JOIN (SELECT DISTINCT conversion_id FROM priced_events WHERE kind <> 'pending') AS ended
-  ON ended.conversion_id = priced.conversion_id
+LEFT JOIN (
+  SELECT DISTINCT conversion_id
+  FROM conversion_events
+  WHERE kind <> 'pending' AND occurred_at <= $as_of AND conversion_id IN (SELECT conversion_id FROM conversion_scope)
+) AS ended ON ended.conversion_id = priced.conversion_id
 LEFT JOIN outbox AS credited ON credited.conversion_id = priced.conversion_id AND credited.kind = 'credit'
 WHERE priced.offer_id IS NOT NULL AND priced.resolved_payout IS NOT NULL
