@@ -129,10 +129,7 @@ export async function createTracker({
     now,
     log,
     onRecorded({ conversionId, clickId, kind }, offerId, at) {
-      // What is announced fills no cap.
-      if (kind === 'pending') return;
-      const isCredit = kind === 'credit';
-      const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at)) ?? 0;
+      const clicksToday = counts.addConversion({ offerId, clickId, conversionId, kind }, dayNumberOf(at)) ?? 0;
       const cap = routes.route(offerId)?.daily_cap ?? Infinity;
       // The row stays: the user did the work before the cap was reached, or before it was known.
       if (clicksToday > cap) metrics.countOverCap();

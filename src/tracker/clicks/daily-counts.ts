@@ -1,3 +1,4 @@
+import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import type { Route } from '../../pipeline/routes/routes-file.ts';
 import { dayNumberOf } from '../logs/log-names.ts';
 
@@ -16,7 +17,7 @@ export interface CountedConversion {
   offerId: number;
   clickId: string;
   conversionId: string;
-  isCredit: boolean;
+  kind: ConversionKind;
 }
 
 /**
@@ -51,15 +52,14 @@ export class DailyCounts {
    * Counts a conversion by the day on which it was received. For the first credit of a click, returns how many clicks
    * of its offer have one that day.
    */
-  addConversion(
-    { offerId, clickId, conversionId, isCredit }: CountedConversion,
-    dayNumber: number,
-  ): number | undefined {
+  addConversion({ offerId, clickId, conversionId, kind }: CountedConversion, dayNumber: number): number | undefined {
+    // What is announced fills no cap.
+    if (kind === 'pending') return undefined;
     const { credits, undone } = this.#day(dayNumber);
     let clicks = credits.get(offerId);
     if (clicks === undefined) credits.set(offerId, (clicks = new Map<string, Set<string>>()));
     const credited = clicks.get(clickId);
-    if (!isCredit) {
+    if (kind !== 'credit') {
       undone.add(conversionId);
       credited?.delete(conversionId);
       if (credited?.size === 0) clicks.delete(clickId);

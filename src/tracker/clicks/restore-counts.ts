@@ -1,4 +1,5 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import { dayNumberOf, dayText } from '../logs/log-names.ts';
 import { readOwnRows } from '../logs/own-rows.ts';
 import type { ClickIds } from './click-id.ts';
@@ -41,9 +42,8 @@ export async function restoreCounts(
   await readOwnRows(data, 'conversions', dayText(first), (row, day) => {
     const dayNumber = dayNumberOf(Date.parse(day));
     if (!isCounted(dayNumber)) return;
-    const { conversion_id, click_id, kind } = read(row) as { conversion_id: string; click_id: string; kind: string };
-    if (kind === 'pending') return;
-    const conversion = { clickId: click_id, conversionId: conversion_id, isCredit: kind === 'credit' };
+    const { conversion_id, click_id, kind } = read(row) as RecordedRow;
+    const conversion = { clickId: click_id, conversionId: conversion_id, kind };
     const click = ids.verify(click_id);
     if (click === undefined) imported.push({ ...conversion, dayNumber });
     else counts.addConversion({ ...conversion, offerId: click.offerId }, dayNumber);
@@ -69,6 +69,13 @@ export async function countImported(
     if (offerId === undefined) continue;
     for (const conversion of conversions) counts.addConversion({ ...conversion, offerId }, conversion.dayNumber);
   }
+}
+
+/** A row of our own log of conversions, as far as caps need it. */
+interface RecordedRow {
+  conversion_id: string;
+  click_id: string;
+  kind: ConversionKind;
 }
 
 /** We wrote it: what is no JSON any more was changed by somebody else, and counts for nothing. */
