@@ -12,6 +12,14 @@ export const device = z.enum(['android', 'ios', 'desktop']);
 export const success = z.literal(true);
 export const version = z.literal('v1');
 
+/** Why a conversion was taken back, wherever conversions are listed. */
+export const reversalReason = z
+  .string()
+  .nullable()
+  .describe(
+    'Why it was rejected or charged back, as the advertiser says; expired: it was announced, and nothing followed for 90 days',
+  );
+
 /** A milestone of a multireward offer, in every variant. */
 export const milestone = z
   .strictObject({ offer_id: int, payout: usd, description: z.string() })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conversionKinds, conversionStatuses, deliveryStates, formats } from '../../kit/vocabulary/values.ts';
-import { device, int, momentSchema, success, usd } from '../http/body-schemas.ts';
+import { device, int, momentSchema, reversalReason, success, usd } from '../http/body-schemas.ts';
 import { offerBodyC } from '../variant-c/bodies.ts';
 
 /** `GET /api/offers`. */
@@ -41,12 +41,7 @@ export const clickLookupBody = z
         payout: usd.nullable(),
         credited_at: momentSchema.nullable(),
         reversed_at: momentSchema.nullable(),
-        reason: z
-          .string()
-          .nullable()
-          .describe(
-            'Why it was rejected or charged back, as the advertiser says; expired: it was announced, and nothing followed for 90 days',
-          ),
+        reason: reversalReason,
       }),
     ),
     postbacks: z.array(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conversionKinds, conversionStatuses, deliveryStates } from '../../../kit/vocabulary/values.ts';
-import { int, momentSchema, success, usd, version } from '../../http/body-schemas.ts';
+import { int, momentSchema, reversalReason, success, usd, version } from '../../http/body-schemas.ts';
 
 const points = z.number().min(0).describe('In the site’s points, with up to 4 decimal places');
 const asOf = momentSchema.describe('The figures are those known then: that of X-Data-As-Of');
@@ -60,12 +60,7 @@ const conversionRecord = z
     ),
     credited_at: momentSchema.nullable(),
     reversed_at: momentSchema.nullable(),
-    reason: z
-      .string()
-      .nullable()
-      .describe(
-        'Why it was rejected or charged back, as the advertiser says; expired: it was announced, and nothing followed for 90 days',
-      ),
+    reason: reversalReason,
     changed_at: momentSchema.describe('When this row changed last; with the site’s commission all rows do'),
   })
   .meta({ id: 'ConversionRecord' });
