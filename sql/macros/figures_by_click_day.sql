@@ -41,9 +41,10 @@ FROM (
       count(*) FILTER (status = 'credited') AS conversions,
       count(DISTINCT click_id) FILTER (status = 'credited') AS converted_clicks,
       sum(payout) FILTER (status = 'credited') AS earnings,
-      count(*) FILTER (status IN ('rejected', 'charged_back')) AS reversed
+      count(*) FILTER (status <> 'credited') AS reversed
     FROM conversions
-    WHERE status <> 'unattributed' AND clicked_at >= $window_start - to_hours(24 * (days - 2))
+    WHERE status IN ('credited', 'rejected', 'charged_back')
+      AND clicked_at >= $window_start - to_hours(24 * (days - 2))
     GROUP BY ALL
   )
   GROUP BY ALL

@@ -1,6 +1,6 @@
 -- The clicks and conversions behind one offer's figures in offer_stats_2d, by the offer's public id, the newest first; also
--- conversions that are pending, or were taken back, or whose milestone is unknown, and so count nowhere. No rows for an id that the catalog
--- does not know. `newest := 100` gives so many of them, in a part of the time. Add up its columns: clicks is
+-- conversions that are pending, or were taken back, or whose milestone is unknown, and so count nowhere. No rows for an id that
+-- the catalog does not know. `newest := 100` gives so many of them, in a part of the time. Add up its columns: clicks is
 -- count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
 -- columns:
