@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { refresh, stages } from '../../../pipelines/refresh.ts';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
+import { readOnly, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import type { Moment } from '../../../src/kit/time/moment.ts';
@@ -171,4 +173,20 @@ it('the roll-up of a day of clicks on unknown offers only is audited, too', asyn
   await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = 2');
   await stages.models(request);
   await expect(stages.publish(request)).rejects.toThrow('roll_up_equals_events');
+});
+
+it('the state has no rows left of figures that later runs replaced', async () => {
+  await using pipeline = await PipelineUnderTest.create(wallClock);
+  await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
+  await pipeline.landLog('clicks', 'ndjson', [click('c0', '2026-03-10T10:00:00Z')]);
+  await pipeline.landLog('conversions', 'ndjson', [event('x', 'credit', '2026-03-10T11:00:00Z')]);
+  for (const minute of [0, 1, 2, 3]) await pipeline.refresh(`2026-03-10T12:0${minute}:00Z`);
+  const kept = `SELECT table_name, estimated_size AS rows FROM duckdb_tables()
+    WHERE NOT temporary AND table_name IN ('offer_stats_2d', 'network_hourly', 'site_days')
+    ORDER BY table_name`;
+  expect(await withDuckDB(pipeline.data.stateFile, readOnly, (state) => queryRows(state, kept))).toEqual([
+    { table_name: 'network_hourly', rows: 2 },
+    { table_name: 'offer_stats_2d', rows: 1 },
+    { table_name: 'site_days', rows: 1 },
+  ]);
 });
