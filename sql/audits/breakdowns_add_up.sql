@@ -1,8 +1,8 @@
--- On the UTC days that runs changed since the last snapshot, reversals_by_source adds up to site_daily, and on the newest two of
--- them figures_by_country to offer_daily: as these functions of the snapshot answer. Clicks come to figures_by_country from
--- the events of the files that it lists, to offer_daily from the roll-up. figures_by_click_day is made of offer_daily and
--- conversions alone: compared with them it could only agree. figures_by_site lists the same files in the same way, and
--- would read a day that no run changed.
+-- On the UTC days that runs changed since the last snapshot, reversals_by_source adds up to site_daily, and figures_by_country to
+-- offer_daily on the newest two that are over, of these days and of the last snapshot's: as these functions of the snapshot
+-- answer. Clicks come to figures_by_country from the events of the files that it lists, to offer_daily from the roll-up.
+-- figures_by_click_day is made of offer_daily and conversions alone: compared with them it could only agree. figures_by_site
+-- lists the same files in the same way, and would read a day that no run changed.
 -- grain: one row per function, day and offer or site with other sums than the table
 WITH broken_down AS (
   SELECT 'figures_by_country' AS name, day, offer_id::VARCHAR AS part, clicks, conversions, converted_clicks, earnings
@@ -14,7 +14,7 @@ WITH broken_down AS (
 whole AS (
   SELECT 'figures_by_country' AS name, day, offer_id::VARCHAR AS part, clicks, conversions, converted_clicks, earnings
   FROM audited_offer_daily
-  WHERE day IN (SELECT day FROM audited_newest_days)
+  WHERE day IN (SELECT day FROM audited_ended_days)
   UNION ALL
   SELECT 'reversals_by_source', day, site_key, 0, conversions, 0, gross_earnings
   FROM snapshot.site_daily

@@ -234,7 +234,7 @@ async function buildDatabase(
       writeAnalytics(connection, run, sites.sites, folder, parquet),
     );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
-    const audits = await auditSnapshot(connection, run.data, published?.run_id ?? 0, parquet);
+    const audits = await auditSnapshot(connection, run, published, parquet);
     const publishedFolder = published && join(run.data.published, published.snapshot_id);
     await writeFeedFiles(connection, folder, publishedFolder, run.asOf, run.effects.files);
     const rowCounts = {

@@ -16,7 +16,8 @@ import { readModel } from '../../../src/pipeline/sql/sql-model.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/pipeline/warehouse/database.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
-const end = new Date('2026-03-10T13:37:00Z');
+const asOf = '2026-03-10T13:37:00Z';
+const end = new Date(asOf);
 
 /**
  * A published snapshot, attached to the state that it was made of as while it is built: its tables are copies, to be
@@ -30,10 +31,10 @@ let parquet: (group: string) => string[];
 beforeAll(async () => {
   pipeline = await PipelineUnderTest.bare(end);
   await generate({ out: pipeline.data.root, seed: 23, clicks: 1500, days: 3, end, offers: 30, messy: true });
-  await pipeline.refresh('2026-03-10T13:37:00Z');
+  await pipeline.refresh(asOf);
   state = await openStateDatabase(pipeline.data, { duckdb: { threads: 1 } });
   ({ connection } = state);
-  const files = await linkedFiles(connection, pipeline.data, '2026-03-10T13:37:00Z');
+  const files = await linkedFiles(connection, pipeline.data, asOf);
   const folder = `${pipeline.data.current}/`;
   parquet = (group) => files.filter((file) => file.group === group).map(({ path }) => folder + path);
   await connection.run(`ATTACH '${folder}${analyticsFile}' AS published (READ_ONLY); ATTACH ':memory:' AS snapshot`);
@@ -43,13 +44,18 @@ beforeAll(async () => {
   await connection.run('USE published');
   for (const view of analyticsViews) await connection.run(`CREATE TABLE snapshot.${view} AS FROM published.${view}`);
   await connection.run('USE state');
-  await writeExplained(connection, pipeline.data.current, '2026-03-10T13:37:00Z', parquet);
-  audited = await openAudited(connection, pipeline.data, 0, parquet);
+  await writeExplained(connection, pipeline.data.current, asOf, parquet);
+  audited = await open();
 });
 afterAll(async () => {
   await state.close();
   await pipeline[Symbol.asyncDispose]();
 });
+
+/** Opens what runs wrote since that run, which published as of this moment; by default all. */
+function open(runId = 0, publishedAsOf = asOf): Promise<Audited> {
+  return openAudited(connection, { data: pipeline.data, asOf }, { run_id: runId, as_of: publishedAsOf }, parquet);
+}
 
 /** Names of the audits that find bad rows once the statements have run; the statements are taken back. */
 async function failingAfter(...damage: string[]): Promise<string[]> {
@@ -125,14 +131,14 @@ describe('the keys of the headers', () => {
         `INSERT INTO event_files SELECT * REPLACE ('${copy}' AS path, 2 AS run_id) FROM event_files WHERE path = '${path}'`,
       );
       for (const publishedRunId of [0, 1]) {
-        await openAudited(connection, pipeline.data, publishedRunId, parquet);
+        await open(publishedRunId);
         expect((await repeated()).map(({ table_name }) => table_name)).toContain('clicks');
       }
-      await openAudited(connection, pipeline.data, 2, parquet);
+      await open(2);
       expect(await repeated()).toEqual([]);
     } finally {
       await connection.run('ROLLBACK');
-      await openAudited(connection, pipeline.data, 0, parquet);
+      await open();
     }
   });
 });
@@ -214,12 +220,12 @@ describe('figures', () => {
   });
 
   it('of reports published before are not looked at again', async () => {
-    await openAudited(connection, pipeline.data, 1, parquet);
+    await open(1);
     try {
       for (const mart of dayMarts) expect(await queryRows(connection, `FROM audited_${mart}`), mart).toEqual([]);
       expect(await queryRows(connection, 'FROM audited_clicks LIMIT 1')).toEqual([]);
     } finally {
-      await openAudited(connection, pipeline.data, 0, parquet);
+      await open();
     }
   });
 });
@@ -245,7 +251,7 @@ describe('events', () => {
   });
 
   it('and clicks of conversions are there once: the marts that are made of doubled ones have doubled rows', async () => {
-    const conversions = modelQuery('staging', 'conversions_as_of', { as_of: '2026-03-10T13:37:00Z' });
+    const conversions = modelQuery('staging', 'conversions_as_of', { as_of: asOf });
     const madeAgain = [
       'CREATE OR REPLACE TEMP TABLE conversion_scope AS SELECT DISTINCT conversion_id FROM conversion_events',
       `CREATE OR REPLACE TEMP VIEW audited_conversions AS ${conversions}`,
@@ -301,28 +307,48 @@ describe('breakdowns', () => {
     return `CREATE OR REPLACE MACRO snapshot.${name}(days := 30) AS TABLE ${other}`;
   }
 
+  /** The function, reading its file before the last one twice in place of the last one. */
+  const lastFileLost = (name: string, folder: string) =>
+    changedFunction(name, (definition) => {
+      const files = [...new Set(definition.match(new RegExp(`${folder}/[^']+`, 'g')))].toSorted();
+      return definition.replaceAll(files.at(-1) ?? '', files.at(-2) ?? '');
+    });
+
   it.each([
     ['figures_by_country', 'events/clicks'],
     ['figures_by_country', 'marts/conversions'],
     ['reversals_by_source', 'marts/conversions'],
   ])('are found where %s reads no file of a day in %s, but one of the day before twice', async (name, folder) => {
-    const damage = await changedFunction(name, (definition) => {
-      const files = [...new Set(definition.match(new RegExp(`${folder}/[^']+`, 'g')))].toSorted();
-      return definition.replaceAll(files.at(-1) ?? '', files.at(-2) ?? '');
-    });
-    expect(await failingAfter(damage)).toEqual(['breakdowns_add_up']);
+    expect(await failingAfter(await lastFileLost(name, folder))).toEqual(['breakdowns_add_up']);
   });
 
-  it('are of the days alone that runs wrote since the last snapshot, by country of the newest two', async () => {
-    const days = (name: string) =>
-      queryRows(connection, `SELECT DISTINCT day::VARCHAR AS day FROM audited_${name} ORDER BY day`);
-    expect(await days('figures_by_country')).toEqual([{ day: '2026-03-09' }, { day: '2026-03-10' }]);
+  it('are of the days alone that runs wrote since the last snapshot, by country of two that are over', async () => {
+    const days = async (name: string) => {
+      const rows = await queryRows<{ day: string }>(
+        connection,
+        `SELECT DISTINCT day::VARCHAR AS day FROM audited_${name} ORDER BY day`,
+      );
+      return rows.map(({ day }) => day);
+    };
+    expect(await days('figures_by_country')).toEqual(['2026-03-08', '2026-03-09']);
     expect((await days('reversals_by_source')).length).toBeGreaterThan(2);
-    await openAudited(connection, pipeline.data, 1, parquet);
+    await open(1);
     try {
       for (const name of ['figures_by_country', 'reversals_by_source']) expect(await days(name), name).toEqual([]);
     } finally {
-      await openAudited(connection, pipeline.data, 0, parquet);
+      await open();
+    }
+  });
+
+  it('by country are of the day of the last snapshot, too, once it is over, though no run wrote it since', async () => {
+    await open(1, '2026-03-09T23:59:59Z');
+    try {
+      expect(await failingAfter()).toEqual([]);
+      expect(await failingAfter(await lastFileLost('figures_by_country', 'events/clicks'))).toEqual([
+        'breakdowns_add_up',
+      ]);
+    } finally {
+      await open();
     }
   });
 });

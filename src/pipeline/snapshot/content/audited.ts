@@ -1,13 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
-import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { dayMarts, type DayMart } from '../../models/day-marts.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
-import type { Day } from '../../../kit/time/moment.ts';
+import { dayOf, type Day } from '../../../kit/time/moment.ts';
 import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
+import type { Run } from '../../runs/stage.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import type { Manifest } from '../manifest.ts';
 
 /** Relations that audits read beside the tables of the snapshot. */
 export interface Audited {
@@ -26,30 +27,31 @@ export interface Audited {
    */
   marts: { mart: DayMart; rows: TempTable<`audited_${DayMart}`> }[];
   /**
-   * The newest of these days up to as-of. A breakdown by country counts clicks again: all days of a first refresh would
-   * cost it 7 %.
+   * The newest days that are over at as-of, of these and of that of the snapshot before. A breakdown by country counts
+   * all clicks of a day again: today's would make each publish half as long again, all days of a first refresh 7 % of it.
    */
-  newestDays: TempTable<'audited_newest_days'>;
-  /** Answers of the snapshot's functions: for the newest of these days, and for all of them. */
+  endedDays: TempTable<'audited_ended_days'>;
+  /** Answers of the snapshot's functions: for the ended days, and for all of these. */
   byCountry: TempTable<'audited_figures_by_country'>;
   bySource: TempTable<'audited_reversals_by_source'>;
 }
 
-const newestDays = 2;
+const maxEndedDays = 2;
 /** More days than any history has. */
 const allDays = 1_000_000;
 
 /**
- * Makes the relations that audits read: of marts with a file a day, the days that runs after `publishedRunId` wrote,
- * since older ones were audited when they were published. A run that ended after its models leaves its days to the next
+ * Makes the relations that audits read: of marts with a file a day, the days that runs wrote since `published`, since
+ * older ones were audited when they were published. A run that ended after its models leaves its days to the next
  * audit. `parquet` returns the absolute paths of a group's files in the snapshot's folder, the oldest day first.
  */
 export async function openAudited(
   connection: DuckDBConnection,
-  data: DataDirectory,
-  publishedRunId: number,
+  { data, asOf }: Pick<Run, 'data' | 'asOf'>,
+  published: Pick<Manifest, 'run_id' | 'as_of'> | undefined,
   parquet: (group: string) => string[],
 ): Promise<Audited> {
+  const publishedRunId = published?.run_id ?? 0;
   const days = await makeTempTable(
     connection,
     'audited_days',
@@ -84,21 +86,27 @@ export async function openAudited(
     connection,
     `SELECT mart, day::VARCHAR AS day FROM mart_files WHERE run_id > ${publishedRunId} ORDER BY day`,
   );
+  const endedTable = await makeTempTable(
+    connection,
+    'audited_ended_days',
+    // The last day of the snapshot before was not over there, and may not have changed since.
+    `FROM (FROM ${days} UNION SELECT DATE '${dayOf(published?.as_of ?? asOf)}' AS day)
+     WHERE day < DATE '${dayOf(asOf)}'
+     ORDER BY day DESC
+     LIMIT ${maxEndedDays}`,
+  );
+  const endedDays = await daysOf(connection, endedTable);
   const marts: Audited['marts'] = [];
   for (const mart of dayMarts) {
     const writtenDays = written.filter((file) => file.mart === mart).map(({ day }) => day);
-    marts.push({ mart, rows: await openDayMart(connection, mart, parquet(`marts/${mart}`), writtenDays) });
+    const wanted = mart === 'offer_daily' ? [...writtenDays, ...endedDays] : writtenDays;
+    marts.push({ mart, rows: await openDayMart(connection, mart, parquet(`marts/${mart}`), wanted) });
   }
-  const newest = await makeTempTable(
-    connection,
-    'audited_newest_days',
-    `SELECT day FROM ${days} WHERE day <= (SELECT as_of::DATE FROM snapshot.snapshot) ORDER BY day DESC LIMIT ${newestDays}`,
-  );
   return {
     days,
-    newestDays: newest,
-    byCountry: await openBreakdown(connection, 'figures_by_country', newest),
-    bySource: await openBreakdown(connection, 'reversals_by_source', days),
+    endedDays: endedTable,
+    byCountry: await openBreakdown(connection, 'figures_by_country', endedDays),
+    bySource: await openBreakdown(connection, 'reversals_by_source', await daysOf(connection, days)),
     clicks: await makeTempView(
       connection,
       'audited_clicks',
@@ -113,14 +121,18 @@ export async function openAudited(
   };
 }
 
+async function daysOf(connection: DuckDBConnection, table: TempTable<string>): Promise<Day[]> {
+  const rows = await queryRows<{ day: Day }>(connection, `SELECT day::VARCHAR AS day FROM ${table} ORDER BY day`);
+  return rows.map(({ day }) => day);
+}
+
 /** Days are written out, so that files of others are not opened. */
 async function openBreakdown<Name extends string>(
   connection: DuckDBConnection,
   name: Name,
-  days: TempTable<string>,
+  days: readonly Day[],
 ): Promise<TempTable<`audited_${Name}`>> {
-  const rows = await queryRows<{ day: Day }>(connection, `SELECT day::VARCHAR AS day FROM ${days} ORDER BY day`);
-  const ofDays = rows.length === 0 ? 'false' : `day IN (${rows.map(({ day }) => `DATE '${day}'`).join(', ')})`;
+  const ofDays = days.length === 0 ? 'false' : `day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`;
   const query = `SELECT * FROM snapshot.${name}(days := ${allDays}) WHERE ${ofDays}`;
   return makeTempView(connection, `audited_${name}`, query);
 }

@@ -1,5 +1,3 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { AuditError, type AuditFailure } from '../../../kit/errors/errors.ts';
 import { modelQuery } from '../../sql/model-query.ts';
@@ -20,13 +18,9 @@ interface Audit {
  * Runs every audit over the snapshot being built, attached as `snapshot`, and over the part of history that
  * `openAudited` opens. Returns the number of audits. Throws `AuditError` with the failed audits and some bad rows.
  */
-export async function auditSnapshot(
-  connection: DuckDBConnection,
-  data: DataDirectory,
-  publishedRunId: number,
-  parquet: (group: string) => string[],
-): Promise<number> {
-  const audits = snapshotAudits(await openAudited(connection, data, publishedRunId, parquet));
+export async function auditSnapshot(...of: Parameters<typeof openAudited>): Promise<number> {
+  const [connection] = of;
+  const audits = snapshotAudits(await openAudited(...of));
   const failures: AuditFailure[] = [];
   for (const { name, query } of audits) {
     const sample = await queryRows(connection, `SELECT * FROM (${query}) LIMIT ${maxSampleRows}`);
