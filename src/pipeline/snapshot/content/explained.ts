@@ -40,32 +40,29 @@ export async function writeExplained(
     `${clickRelations(`SELECT * FROM ${eventRelation('clicks', clicks.toReversed(), { listed })}`)}, ${tables}`,
   );
   const cut = await namesOfCutFiles(connection, asOf);
-  const ofWindow = (isCut: boolean) =>
-    eventRelation(
-      'clicks',
-      clicks.filter((path) => cut.has(basename(path)) === isCut),
-      { listed },
-    );
-  const columns = 'offer_id, source, external_id, site_key';
   // Moments of files that as-of does not cut are not read: for a million clicks that would double the time.
-  const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
+  const upToAsOf = (columns: string, files: readonly string[], options = '') => {
+    const relation = (of: readonly string[]) => eventRelation('clicks', of, { listed, options });
+    const whole = `SELECT ${columns} FROM ${relation(files.filter((path) => !cut.has(basename(path))))}`;
+    const others = files.filter((path) => cut.has(basename(path)));
+    if (others.length === 0) return whole;
+    return `${whole} UNION ALL SELECT ${columns} FROM ${relation(others)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
+  };
+  const inWindow = upToAsOf('offer_id, source, external_id, site_key', clicks);
   await storeMacro(connection, 'figures_by_site()', asOf, `${clickRelations(inWindow)}, ${tables}`);
   await storeMacro(connection, 'postbacks_by_site()', asOf, mart('postbacks', parquet('marts/postbacks')));
   // Of any days: all files, most of which DuckDB passes over by their names.
   const datedConversions = `dated_conversions AS (SELECT *, ${dayOfFile} AS day FROM read_parquet(${listed(parquet('marts/conversions'))}, hive_partitioning = false, filename = true))`;
-  const allClicks = (isCut: boolean) =>
-    eventRelation(
-      'clicks',
-      parquet('events/clicks').filter((path) => cut.has(basename(path)) === isCut),
-      { listed, options: ', filename = true' },
-    );
-  const ofDays = `SELECT offer_id, source, external_id, country, device, ${dayOfFile} AS day`;
-  const upToAsOf = `${ofDays} FROM ${allClicks(false)} UNION ALL ${ofDays} FROM ${allClicks(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
+  const ofDays = upToAsOf(
+    `offer_id, source, external_id, country, device, ${dayOfFile} AS day`,
+    parquet('events/clicks'),
+    ', filename = true',
+  );
   await storeMacro(
     connection,
     'figures_by_country(days := 30)',
     asOf,
-    `${clickRelations(upToAsOf, 'dated_')}, ${datedConversions}, ${offers}`,
+    `${clickRelations(ofDays, 'dated_')}, ${datedConversions}, ${offers}`,
   );
   await storeMacro(
     connection,

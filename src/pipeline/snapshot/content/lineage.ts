@@ -1,10 +1,17 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { relationsOf } from '../../sql/relations.ts';
 import { makeRunInput, originOf, type Origin } from '../../sql/run-inputs.ts';
 import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
-import { quoted } from '../../../kit/text/sql-text.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
+
+interface Edge {
+  table_name: string;
+  layer: string;
+  input: string;
+  input_layer: string;
+}
 
 /**
  * Fills the table that the `lineage` mart reads: which model reads which relations, by DuckDB's parser. A name that a
@@ -16,16 +23,18 @@ export async function loadLineage(connection: DuckDBConnection): Promise<void> {
     `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
   );
   const edges = await lineage(connection, new Set(tables.map(({ name }) => name)));
-  const table = await makeRunInput(connection, 'run_lineage');
-  await connection.run(
-    `INSERT INTO ${table} VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
+  await insertRows(
+    connection,
+    await makeRunInput(connection, 'run_lineage'),
+    { table_name: 'VARCHAR', layer: 'VARCHAR', input: 'VARCHAR', input_layer: 'VARCHAR' },
+    edges,
   );
 }
 
 /**
  * Returns table or step, its layer, input and the input's layer, each once. `warehouse`: names of the state's tables.
  */
-async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<string>): Promise<string[][]> {
+async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<string>): Promise<Edge[]> {
   const staging = modelNames('staging').map((name) => readModel('staging', name));
   const marts = [...analyticsTables, ...analyticsViews].map((name) => readModel('marts', name));
   const steps = new Map<string, Origin>([
@@ -48,11 +57,11 @@ async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<stri
     connection,
     models.map(({ model }) => model.query),
   );
-  const edges = new Map<string, string[]>();
+  const edges = new Map<string, Edge>();
   models.forEach(({ layer, model }, index) => {
     for (const input of (relations[index] ?? []).map((name) => origin(model, name))) {
-      const edge = [model.name, layer, input.name, input.layer];
-      edges.set(edge.join(' '), edge);
+      const edge = { table_name: model.name, layer, input: input.name, input_layer: input.layer };
+      edges.set(Object.values(edge).join(' '), edge);
     }
   });
   return [...edges.values()];
