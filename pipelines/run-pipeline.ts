@@ -5,6 +5,7 @@ import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { assertNotStopped, StoppedError } from '../src/kit/errors/errors.ts';
 import { keepCopy, noteDamage } from '../src/pipeline/recovery/damage-note.ts';
 import { openWarehouse, type Opening } from '../src/pipeline/recovery/recover-state.ts';
+import { fitThreads } from '../src/pipeline/warehouse/small-warehouse.ts';
 import { readSites, type Sites } from '../src/kit/sites/sites.ts';
 import { currentManifest } from '../src/pipeline/snapshot/snapshot-store.ts';
 import { assertNotOlder } from '../src/pipeline/snapshot/publish-stage.ts';
@@ -117,6 +118,7 @@ export async function withWarehouse<Result>(
     const state = await openWarehouse(opening);
     let result: Result;
     try {
+      await fitThreads(state.connection, settings);
       await storage?.begin(state);
       result = await work(state);
       await storage?.note(state);

@@ -240,7 +240,10 @@ export const settingsSchema = z.strictObject({
           absent: 'half of the memory that the process may use',
           description: 'Memory that DuckDB’s buffers may use',
         }),
-      threads: z.int().min(1).max(256).optional().meta({ absent: 'all processors', description: 'Threads of DuckDB' }),
+      threads: z.int().min(1).max(256).optional().meta({
+        absent: 'all processors; one while a run has little to read',
+        description: 'Threads of DuckDB',
+      }),
     })
     .default({}),
 });
