@@ -13,7 +13,7 @@ import type { Sites } from '../../kit/sites/sites.ts';
 import { aheadOfClock, assertNotAhead, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
-import type { StateDatabase } from '../warehouse/database.ts';
+import { withoutFsst, type StateDatabase } from '../warehouse/database.ts';
 import { readMart } from '../sql/run-model.ts';
 import { readRevision } from '../warehouse/metadata.ts';
 import { hasFewOffers } from '../warehouse/small-warehouse.ts';
@@ -215,8 +215,6 @@ async function linkFiles(run: Run, { connection }: StateDatabase, folder: string
 const smallBlocks = 'BLOCK_SIZE 16384,';
 /** Nobody recovers half a snapshot. */
 const noLog = 'RECOVERY_MODE no_wal_writes';
-/** FSST makes a table of symbols for each column of text, a millisecond each, also where there are few texts. */
-const withoutTextTables = `SET disabled_compression_methods = 'fsst'`;
 
 interface Built {
   audits: number;
@@ -243,7 +241,8 @@ async function buildDatabase(
     ),
   );
   try {
-    if (isSmall) await connection.run(withoutTextTables);
+    // Texts of many offers take half the room by it, in each snapshot that is kept.
+    if (!isSmall) await connection.run('RESET disabled_compression_methods');
     await connection.run('BEGIN TRANSACTION');
     const tableRows = await run.effects.perform('analytics.duckdb: filled', () =>
       writeAnalytics(connection, run, sites.sites, folder, parquet),
@@ -271,7 +270,7 @@ async function buildDatabase(
     await connection.run('ROLLBACK').catch(() => undefined);
     throw error;
   } finally {
-    await connection.run('RESET disabled_compression_methods; DETACH snapshot');
+    await connection.run(`${withoutFsst}; DETACH snapshot`);
   }
 }
 

@@ -80,6 +80,12 @@ export async function openStateDatabase(
   return copy === undefined ? upgraded : Object.assign(upgraded, { copyBeforeUpgrade: copy });
 }
 
+/**
+ * FSST makes a table of symbols for each column of text: a millisecond for few texts, and for many, which each append to
+ * their table writes again, most of the time of a checkpoint.
+ */
+export const withoutFsst = `SET disabled_compression_methods = 'fsst'`;
+
 async function openFile(path: string, options: Record<string, string>, effects: Effects): Promise<StateDatabase> {
   const file = resolve(path);
   if (openFiles.has(file)) throw new Error(`${file} is open in this process already; pass that StateDatabase on`);
@@ -91,7 +97,7 @@ async function openFile(path: string, options: Record<string, string>, effects: 
       // First of all: lookups through a key were seen to lose rows after a replayed log, and this heals it.
       await effects.perform('state: checkpointed at opening', () => connection.run('CHECKPOINT'));
       // With the progress bar `connection.progress` reports percentages.
-      await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
+      await connection.run(`SET enable_progress_bar = true; SET enable_progress_bar_print = false; ${withoutFsst}`);
     } catch (error) {
       database.close();
       throw error;
