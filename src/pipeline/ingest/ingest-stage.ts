@@ -15,7 +15,6 @@ import { dropTempTables } from '../../kit/duckdb/temp-table.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
 import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
-import { fitThreads } from '../warehouse/small-warehouse.ts';
 import { DuckdbEngine } from './engine/duckdb-engine.ts';
 import type { EventEngine } from './engine/event-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
@@ -135,8 +134,6 @@ export async function ingestFiles(
   const content = await withoutKnownContent(state, checked, again);
   // Nothing is known of their bytes: no other file has the same, and the next run tries them again.
   content.broken.push(...(await unreadableFiles(state, unseen.unstable)));
-  const landingBytes = content.readable.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (landingBytes > 0) await fitThreads(state.connection, run.settings, landingBytes);
   const newFiles = await openNewFiles(run, state, content);
   await using eventEngine = await engine(run, state.connection);
   const ingested = await state.transaction(async () => {

@@ -9,6 +9,7 @@ import type { Run } from '../runs/stage.ts';
 import { requiredOfferFields } from '../landing/lines/record-names.ts';
 import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
+import { fitThreads } from '../warehouse/small-warehouse.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import type { BrokenFile, OpenedLog } from './logs/ingest-log.ts';
 import { openLogBatch } from './engine/log-batch.ts';
@@ -48,6 +49,8 @@ export async function openNewFiles(
   { readable, broken }: NewContent,
 ): Promise<NewFiles> {
   const { connection } = state;
+  const landingBytes = readable.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (landingBytes > 0) await fitThreads(connection, run.settings, landingBytes);
   const [last] = await queryRows<{ file_id: number | null }>(
     connection,
     'SELECT max(file_id) AS file_id FROM ingest_files',

@@ -209,8 +209,8 @@ async function linkFiles(run: Run, { connection }: StateDatabase, folder: string
 }
 
 /**
- * Of a small file: a quarter of the bytes to write, force to the disk and digest, since each table has blocks of its own.
- * Large ones would compress worse.
+ * Of a small file: a quarter of the bytes to write, force to the disk and digest, since each table has blocks of its
+ * own. Large ones would compress worse.
  */
 const smallBlocks = 'BLOCK_SIZE 16384,';
 /** Nobody recovers half a snapshot. */

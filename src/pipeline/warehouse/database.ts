@@ -81,8 +81,8 @@ export async function openStateDatabase(
 }
 
 /**
- * FSST makes a table of symbols for each column of text: a millisecond for few texts, and for many, which each append to
- * their table writes again, most of the time of a checkpoint.
+ * FSST makes a table of symbols for each column of text: a millisecond for few texts, and for many, which each append
+ * to their table writes again, most of the time of a checkpoint.
  */
 export const withoutFsst = `SET disabled_compression_methods = 'fsst'`;
 

@@ -14,8 +14,9 @@ export async function hasFewOffers(connection: DuckDBConnection): Promise<boolea
 }
 
 /**
- * Sets how many threads DuckDB has from now on, where the settings do not say it: all, or one in a small warehouse, where
- * the others wait for each other longer than they work. `landingBytes`: of the landing files that are about to be read.
+ * Sets how many threads DuckDB has from now on, where the settings do not say it: all, or one in a small warehouse,
+ * where the others wait for each other longer than they work. `landingBytes`: of the landing files that are about to be
+ * read.
  */
 export async function fitThreads(
   connection: DuckDBConnection,

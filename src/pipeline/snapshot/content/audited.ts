@@ -28,7 +28,7 @@ export interface Audited {
   marts: { mart: DayMart; rows: TempTable<`audited_${DayMart}`> }[];
   /**
    * The newest days that are over at as-of, of these and of that of the snapshot before. A breakdown by country counts
-   * all clicks of a day again: today's would make each publish half as long again, all days of a first refresh 7 % of it.
+   * all clicks of a day again: today's would make each publish half as long again, and all days a first one 7 % longer.
    */
   endedDays: TempTable<'audited_ended_days'>;
   /** Answers of the snapshot's functions: for the ended days, and for all of these. */

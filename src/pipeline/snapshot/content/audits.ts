@@ -1,7 +1,10 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { AuditError, type AuditFailure } from '../../../kit/errors/errors.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
+import type { Run } from '../../runs/stage.ts';
+import type { Manifest } from '../manifest.ts';
 import { openAudited, type Audited } from './audited.ts';
 import { analyticsTables } from './published-tables.ts';
 
@@ -18,9 +21,13 @@ interface Audit {
  * Runs every audit over the snapshot being built, attached as `snapshot`, and over the part of history that
  * `openAudited` opens. Returns the number of audits. Throws `AuditError` with the failed audits and some bad rows.
  */
-export async function auditSnapshot(...of: Parameters<typeof openAudited>): Promise<number> {
-  const [connection] = of;
-  const audits = snapshotAudits(await openAudited(...of));
+export async function auditSnapshot(
+  connection: DuckDBConnection,
+  run: Pick<Run, 'data' | 'asOf'>,
+  published: Pick<Manifest, 'run_id' | 'as_of'> | undefined,
+  parquet: (group: string) => string[],
+): Promise<number> {
+  const audits = snapshotAudits(await openAudited(connection, run, published, parquet));
   const failures: AuditFailure[] = [];
   for (const { name, query } of audits) {
     const sample = await queryRows(connection, `SELECT * FROM (${query}) LIMIT ${maxSampleRows}`);
