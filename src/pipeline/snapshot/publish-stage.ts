@@ -37,7 +37,7 @@ import {
   tablesFolder,
   type Manifest,
 } from './manifest.ts';
-import { retireSnapshots, snapshotsToKeep } from './retention.ts';
+import { removeHalfBuilt, retireSnapshots, snapshotsToKeep } from './retention.ts';
 import { publishRoutes } from './publish-routes.ts';
 import { warnOfUnmatchedRules } from './warn-of-unmatched-rules.ts';
 import { assertSharedFilesWhole, isCurrentIntact } from './verify-current.ts';
@@ -91,6 +91,8 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
           await publishRoutes(run, state.connection, published.snapshot_id);
         if (!existsSync(run.data.lakeFile))
           await writeLake(run.data, await snapshotsToKeep(run, published.snapshot_id), run.effects, state.connection);
+        // The run that published may have been killed before it removed what one before it left.
+        await removeHalfBuilt(run);
         return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
       }
       await assertSharedFilesWhole(run, state);

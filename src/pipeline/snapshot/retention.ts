@@ -54,6 +54,12 @@ export async function retireSnapshots(run: Run, kept: ReadonlySet<string>): Prom
   return retired;
 }
 
+/** Removes half-built folders of killed runs alone: until then the doctor takes them for damaged snapshots. */
+export async function removeHalfBuilt(run: Run): Promise<void> {
+  const whole = await wholeSnapshots(run.data);
+  if (whole.length < (await snapshotNames(run.data)).length) await retireSnapshots(run, new Set(whole));
+}
+
 /** Returns the names of snapshots that have a manifest, which is written last, the oldest first. */
 async function wholeSnapshots(data: DataDirectory): Promise<string[]> {
   const names = await snapshotNames(data);

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
@@ -37,4 +38,15 @@ it('the newest snapshot of each hour of the last hours stays, too', async () => 
     await pipeline.refresh(`2026-03-10T${time}:00Z`);
   const kept = await snapshotNames(pipeline.data);
   expect(kept.map((name) => name.slice(-7, -3))).toEqual(['0950', '1020', '1140', '1210']);
+});
+
+it('a half-built snapshot that a killed run left goes with the next run, also where that publishes nothing', async () => {
+  const asOf = '2026-03-10T12:00:00Z';
+  await using pipeline = await PipelineUnderTest.create(new Date(asOf));
+  const { data } = pipeline;
+  await pipeline.refresh(asOf);
+  const published = await snapshotNames(data);
+  await mkdir(join(data.published, '00000000-20260310T110000Z', 'tables'), { recursive: true });
+  await pipeline.refresh(asOf);
+  expect(await snapshotNames(data)).toEqual(published);
 });
