@@ -146,9 +146,10 @@ async function numberContradictions(
   )) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
-    const isOfThem = ids <= maxIdsLookedFor ? await linesWithIds(connection, contradictions, file_id, id) : 'true';
+    const isFew = ids <= maxIdsLookedFor;
+    if (isFew) await soughtIds(connection, contradictions, file_id, id);
     for (const lines of numberedLines(file)) {
-      const events = parsedLog(schema, rowsOfFile(file_id, `(SELECT * FROM ${lines} WHERE ${isOfThem})`));
+      const events = parsedLog(schema, rowsOfFile(file_id, isFew ? linesWithIds(lines) : lines));
       const numbered = await makeTempTable(
         connection,
         'numbered',
@@ -168,20 +169,27 @@ async function numberContradictions(
 /** Limit beyond which all lines of a file are parsed. */
 const maxIdsLookedFor = 200;
 
-/**
- * SQL that holds for the lines that may name one of a file's contradicting ids: one look at each, where parsing all of
- * them would take ten times as long. An escape may stand for any character of an id.
- */
-async function linesWithIds(
+/** Sets the pattern of a file's contradicting ids, for `linesWithIds`. */
+async function soughtIds(
   connection: DuckDBConnection,
   contradictions: TempTable<'contradictions'>,
   fileId: number,
   id: string | undefined,
-): Promise<string> {
+): Promise<void> {
   await connection.run(
     `SET VARIABLE sought_ids = (SELECT string_agg(regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id = ${fileId})`,
   );
-  return `contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids'))`;
+}
+
+/**
+ * SQL for those of numbered lines that may name one of the sought ids: one look at each, where parsing all of them
+ * would take ten times as long. An escape may stand for any character of an id. Materialized, since DuckDB moves the
+ * condition behind the parsing otherwise.
+ */
+function linesWithIds(lines: string): string {
+  return `(WITH lines_with_ids AS MATERIALIZED (
+      SELECT * FROM ${lines} WHERE contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids')))
+    FROM lines_with_ids)`;
 }
 
 /** SQL for a hash of all that an event says. */

@@ -71,7 +71,7 @@ function numberedRejects(file: LogBatchFile, rejects: string): string {
   return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
     FROM (SELECT line, ${rawOfLineSql('raw')} AS shown FROM ${lines}) AS lines
     JOIN (SELECT DISTINCT reason, raw, raw_length, digest FROM ${rejects} WHERE line IS NULL) AS sought
-      ON sought.raw = left(lines.shown, ${charactersKept})
+      ON sought.raw = CASE WHEN strlen(lines.shown) <= ${charactersKept} THEN lines.shown ELSE left(lines.shown, ${charactersKept}) END
         AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.shown) ELSE sought.digest = sha256(lines.shown) END`;
 }
 

@@ -42,9 +42,9 @@ function judgedRows(schema: LogSchema, rows: string): string {
   const { fields } = schema;
   const shape = quoted(JSON.stringify(Object.fromEntries(fields.map(({ name }) => [name, 'VARCHAR']))));
   return `WITH
-    -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
+    -- Lines that are not blank; OR would trim every line. texts: the fields' texts, NULL where the line is not JSON.
     raw_rows AS (
-      SELECT *, TRY(from_json(raw, ${shape})) AS texts FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> ''
+      SELECT *, TRY(from_json(raw, ${shape})) AS texts FROM ${rows} WHERE CASE WHEN strlen(raw) > 64 THEN true ELSE trim(raw) <> '' END
     ),
     raw_texts AS (
       SELECT *, unnest(texts) FROM raw_rows
@@ -151,8 +151,9 @@ function isAsWrittenAgain({ fields, required }: LogSchema): string {
       const before = `${index === 0 ? '{' : comma}"${name}"${colon}`;
       if (bare !== undefined) return `${quoted(before)} || ${name}`;
       // What is missing is no part: NULL. A line without what is required is none that has it empty.
-      const [start, end] = [quoted(`${before}"`), quoted('"')];
-      return required.includes(name) ? `${start}, ${name}, ${end}` : `${start} || ${name} || ${end}`;
+      const ifPresent = (text: string) =>
+        required.includes(name) ? quoted(text) : `CASE WHEN ${name} IS NOT NULL THEN ${quoted(text)} END`;
+      return `${ifPresent(`${before}"`)}, ${name}, ${ifPresent('"')}`;
     });
     return `raw = concat(${parts.join(', ')}, '}')`;
   };

@@ -6,8 +6,10 @@ import { KeyRun, type SortedKeys } from './key-run.ts';
 const dayZero = numberOfDay('1970-01-01');
 const lastNumber = 0xffff;
 /** SQL for the number that key runs have for the day of a TIMESTAMPTZ. */
-export const shortDayNumber = (time: string) =>
-  `(SELECT CASE WHEN day BETWEEN 1 AND ${lastNumber} THEN day ELSE 0 END FROM (SELECT ${dayNumber(time)} - ${dayZero} AS day))`;
+export function shortDayNumber(time: string): string {
+  const day = `${dayNumber(time)} - ${dayZero}`;
+  return `CASE WHEN ${day} BETWEEN 1 AND ${lastNumber} THEN ${day} ELSE 0 END`;
+}
 
 /** The number that key runs have for a day. */
 function shortNumberOf(day: Day): number {

@@ -1,16 +1,16 @@
 COPY (
     WITH
-    -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
+    -- Lines that are not blank; OR would trim every line. texts: the fields' texts, NULL where the line is not JSON.
     raw_rows AS (
       SELECT *, TRY(from_json(raw, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}')) AS texts FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/conversions/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 65536, buffer_size = 4194304, filename = 'path') JOIN log_files_of_conversions USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> ''
+    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 65536, buffer_size = 4194304, filename = 'path') JOIN log_files_of_conversions USING (path)) WHERE CASE WHEN strlen(raw) > 64 THEN true ELSE trim(raw) <> '' END
     ),
     raw_texts AS (
       SELECT *, unnest(texts) FROM raw_rows
     ),
     -- is_plain: the line is written as most writers write it, so its texts need no further look.
     recognized AS (
-      SELECT file_id, line, raw, texts, CASE WHEN CASE WHEN starts_with(raw, '{"conversion_id": ') THEN raw = concat('{"conversion_id": "', conversion_id, '"', ', "click_id": "', click_id, '"', ', "kind": "', kind, '"', ', "occurred_at": "', occurred_at, '"', ', "event_id": "' || event_id || '"', ', "payout": ' || payout, ', "reason": "' || reason || '"', '}') ELSE raw = concat('{"conversion_id":"', conversion_id, '"', ',"click_id":"', click_id, '"', ',"kind":"', kind, '"', ',"occurred_at":"', occurred_at, '"', ',"event_id":"' || event_id || '"', ',"payout":' || payout, ',"reason":"' || reason || '"', '}') END AND (payout IS NULL OR regexp_full_match(payout, '[0-9]{1,18}(\.[0-9]{1,18})?')) THEN true
+      SELECT file_id, line, raw, texts, CASE WHEN CASE WHEN starts_with(raw, '{"conversion_id": ') THEN raw = concat('{"conversion_id": "', conversion_id, '"', ', "click_id": "', click_id, '"', ', "kind": "', kind, '"', ', "occurred_at": "', occurred_at, '"', CASE WHEN event_id IS NOT NULL THEN ', "event_id": "' END, event_id, CASE WHEN event_id IS NOT NULL THEN '"' END, ', "payout": ' || payout, CASE WHEN reason IS NOT NULL THEN ', "reason": "' END, reason, CASE WHEN reason IS NOT NULL THEN '"' END, '}') ELSE raw = concat('{"conversion_id":"', conversion_id, '"', ',"click_id":"', click_id, '"', ',"kind":"', kind, '"', ',"occurred_at":"', occurred_at, '"', CASE WHEN event_id IS NOT NULL THEN ',"event_id":"' END, event_id, CASE WHEN event_id IS NOT NULL THEN '"' END, ',"payout":' || payout, CASE WHEN reason IS NOT NULL THEN ',"reason":"' END, reason, CASE WHEN reason IS NOT NULL THEN '"' END, '}') END AND (payout IS NULL OR regexp_full_match(payout, '[0-9]{1,18}(\.[0-9]{1,18})?')) THEN true
                   WHEN regexp_full_match(raw, '\{(?:"(?:conversion_id|click_id|kind|occurred_at|event_id|payout|reason)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:payout)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:conversion_id|click_id|kind|occurred_at|event_id|payout|reason)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:payout)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') THEN len(json_keys(raw)) = (conversion_id IS NOT NULL)::INTEGER + (click_id IS NOT NULL)::INTEGER + (kind IS NOT NULL)::INTEGER + (occurred_at IS NOT NULL)::INTEGER + (event_id IS NOT NULL)::INTEGER + (payout IS NOT NULL)::INTEGER + (reason IS NOT NULL)::INTEGER ELSE false END AS is_plain FROM raw_texts
     ),
     -- record: the line with each half of a surrogate replaced.
