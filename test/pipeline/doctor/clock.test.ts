@@ -49,7 +49,9 @@ const credited = (click_id: string, occurred_at: string) => ({
 });
 const offer = (external_id: string, payout: string, title = external_id) => ({ external_id, title, payout });
 
-const network = sharedPipeline(async () => {
+const network = sharedPipeline(publishedAtNine);
+
+async function publishedAtNine(): Promise<PipelineUnderTest> {
   // The site's receiver takes nothing, for longer than a year by some of the clocks: no trouble of these tests.
   const settings = { freshness: { postbacks_minutes: 1_000_000 } };
   const pipeline = await PipelineUnderTest.create(new Date(at('09:00:00')), { settings });
@@ -63,7 +65,7 @@ const network = sharedPipeline(async () => {
   await pipeline.landLog('conversions', 'ndjson', [credited('c0', at('08:30:00'))]);
   await pipeline.refresh(at('09:00:00'));
   return pipeline;
-});
+}
 
 function setCommission({ data }: PipelineUnderTest, commission: number): Promise<void> {
   const site = {
@@ -269,16 +271,20 @@ describe('a run as of a time that is yet to come', () => {
 });
 
 describe('a damaged snapshot, before which one ahead of the clock was published', () => {
-  /** The first snapshot, that of the future, and the current one, which is damaged. */
-  async function damagedAfterFuture(): Promise<{ pipeline: PipelineUnderTest; first: string; damaged: string }> {
-    const pipeline = await network();
-    const { current: first } = await pipeline.snapshots();
+  const damagedPipeline = sharedPipeline(async () => {
+    const pipeline = await publishedAtNine();
     await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
     await doctor(pipeline, at('11:00:00'), true);
     await pipeline.refresh(at('11:00:00'), { allowOlder: true });
-    const { current: damaged } = await pipeline.snapshots();
     await flipBit(join(pipeline.data.current, 'feed-offers.ndjson'));
-    return { pipeline, first, damaged };
+    return pipeline;
+  });
+
+  /** The first snapshot, that of the future, and the current one, which is damaged. */
+  async function damagedAfterFuture(): Promise<{ pipeline: PipelineUnderTest; first: string; damaged: string }> {
+    const pipeline = await damagedPipeline();
+    const { current: damaged, all } = await pipeline.snapshots();
+    return { pipeline, first: all[0] as string, damaged };
   }
 
   it('is replaced by the newest of the past, and the refresh that follows is let in', async () => {

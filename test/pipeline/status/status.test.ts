@@ -22,6 +22,7 @@ import { offerline } from '../../support/command-line.ts';
 import { command, endOf } from '../../support/commands.ts';
 import { click, LogLanding } from '../../support/log-landing.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const noon = '2026-03-10T12:00:00Z';
@@ -32,6 +33,14 @@ const clickAt = (id: string, clicked_at: string) => ({
   site_key: 's',
   user_id: 'u',
   clicked_at,
+});
+
+/** One click, published as of noon. */
+const refreshed = sharedPipeline(async () => {
+  const pipeline = await PipelineUnderTest.create(new Date(noon));
+  await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
+  await pipeline.refresh(noon);
+  return pipeline;
 });
 
 /** Returns every file of a folder with its size and times. */
@@ -131,10 +140,7 @@ it('shows what is new, what failed, what waits and what is stale', async () => {
 });
 
 it('knows the newest events of a snapshot that an earlier version published', async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
-  const { data } = pipeline;
-  await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
-  await pipeline.refresh(noon);
+  const { data } = await refreshed();
   const at = () => readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   const { newest } = await at();
   await withDuckDB(join(data.current, 'analytics.duckdb'), {}, (connection) =>
@@ -512,10 +518,9 @@ it.each([
   ['sites.json', 'is not valid JSON', 'sites list'],
   ['sources.json', 'is not valid JSON', 'sources list'],
 ])('fails where %s is broken, since runs and pulls stop at it', async (file, problem, toTry) => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
-  await pipeline.refresh(noon);
-  await writeFile(join(pipeline.data.root, file), '{');
-  const read = await readStatus(pipeline.data, readSettings(pipeline.data), Date.parse(noon));
+  const { data } = await refreshed();
+  await writeFile(join(data.root, file), '{');
+  const read = await readStatus(data, readSettings(data), Date.parse(noon));
   expect(read.alarms).toEqual([expect.stringMatching(`${file} ${problem}`)]);
   expect(read.to_do).toEqual([
     { what: expect.stringContaining(file) as string, command: `offerline ${toTry}`, alarm: true },
@@ -534,10 +539,7 @@ it('distinguishes snapshots without a link from none', async () => {
 });
 
 it('says ages as people do', async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
-  await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
-  await pipeline.refresh(noon);
-  const { root } = pipeline.data;
+  const { root } = (await refreshed()).data;
   const stdout = await command(root, 'status');
   // A clock may stand before that noon.
   expect(stdout).toMatch(/, as of 2026-03-10T12:00:00Z, (\d+ d ago|in \d+ d)\n/);
