@@ -5,6 +5,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that replace modules, stop the clock or take signals, which would reach others in the same process. */
 const apart = ['test/kit/http/equal-work.test.ts', 'test/cli/schedule/**/*.test.ts', 'test/launch.test.ts'];
+/** Laws, and tests of made-up input: those whose number of examples `support/rounds.ts` says. */
+export const laws = [
+  'test/laws',
+  'test/pipeline/ingest/mapped-fuzz.test.ts',
+  'test/pipeline/ingest/mapped-inverse.test.ts',
+  'test/pipeline/ingest/logs/log-fuzz.test.ts',
+  'test/pipeline/landing/same-lines.test.ts',
+  'test/serve/snapshot/incremental-sync.test.ts',
+  'test/fault/backup',
+];
+const lawFiles = laws.map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.test.ts`));
 /** Rooms of tests that take many seconds: begun last, one of them would run on alone. */
 const long = /^test\/(e2e|laws|fault|pipeline\/(doctor|analysis|models))\//;
 
@@ -37,9 +48,11 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/bench/**', ...apart],
+          exclude: ['test/bench/**', ...apart, ...lawFiles],
         },
       },
+      // All examples take minutes on a slow machine, and more where one fails and a smaller one is looked for.
+      { extends: true, test: { name: 'laws', isolate: false, include: lawFiles, testTimeout: 900_000 } },
     ],
   },
 });

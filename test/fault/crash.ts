@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { wholeNumber } from '../../src/cli/answer.ts';
 import { exitCode } from '../../src/kit/errors/errors.ts';
+import keepFilesInMemory from '../support/files-in-memory.ts';
 import { nameOf, runFaults } from './lives/fault-plan.ts';
 
 interface CrashOptions {
@@ -11,6 +12,7 @@ interface CrashOptions {
 }
 
 const write = (text: string) => void process.stdout.write(`${text}\n`);
+const removeFiles = keepFilesInMemory();
 
 try {
   const { rounds, seed, fail, json } = new Command('npm run test:crash --')
@@ -55,4 +57,6 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage;
+} finally {
+  removeFiles?.();
 }

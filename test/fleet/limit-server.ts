@@ -41,21 +41,31 @@ export class LimitServer {
   readonly #redis: RedisServer;
   readonly #clock: MovedClock;
   readonly #servers: number;
+  readonly #patience: number;
   readonly log: { level: number; msg: string; reason?: string }[] = [];
   #limits: RequestLimits | undefined;
   #metrics = new Metrics();
 
-  private constructor(data: DataDirectory, redis: RedisServer, clock: MovedClock, servers: number) {
+  private constructor(data: DataDirectory, redis: RedisServer, clock: MovedClock, servers: number, patience: number) {
     this.data = data;
     this.#redis = redis;
     this.#clock = clock;
     this.#servers = servers;
+    this.#patience = patience;
   }
 
-  /** One of so many, with a data directory of its own; gone when the running test ends. */
-  static async forTest(redis: RedisServer, clock: MovedClock, servers: number): Promise<LimitServer> {
+  /**
+   * One of so many, with a data directory of its own; gone when the running test ends. What is counted does not hang on
+   * how busy the machine is: where no other `patience` is given, it waits for a Redis that is there.
+   */
+  static async forTest(
+    redis: RedisServer,
+    clock: MovedClock,
+    servers: number,
+    patience = 60_000,
+  ): Promise<LimitServer> {
     const { data, remove } = await temporaryData();
-    const server = new LimitServer(data, redis, clock, servers);
+    const server = new LimitServer(data, redis, clock, servers, patience);
     onTestFinished(async () => {
       server.end();
       await remove();
@@ -73,6 +83,7 @@ export class LimitServer {
       log: pino({}, { write: (line: string) => void this.log.push(JSON.parse(line)) }),
       metrics: this.#metrics,
       clock: this.#clock.lua,
+      patience: this.#patience,
     });
   }
 

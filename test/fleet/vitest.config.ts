@@ -1,17 +1,32 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const all = 'test/fleet/**/*.fleet.ts';
+/** Tests of what has to come within a time, or is given up after one: no other file may keep the processors busy. */
+const timed = [
+  'test/fleet/shared-limits.fleet.ts',
+  'test/fleet/served-limits.fleet.ts',
+  'test/fleet/storage/{lease,standby,store}.fleet.ts',
+];
+
 /** Tests that start the real Redis, PostgreSQL or a server that speaks S3; each says what it misses, and fails. */
 export default defineConfig({
   test: {
     environment: 'node',
     root: fileURLToPath(new URL('../..', import.meta.url)),
+    globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.
     setupFiles: ['src/cli/compose.ts'],
-    include: ['test/fleet/**/*.fleet.ts'],
-    // Real services and many processes on few cores: files side by side would only wait for each other.
-    fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        // Each file has services, ports and folders of its own. Many of them wait, for leases and retries that are due.
+        test: { name: 'side by side', include: [all], exclude: timed, maxWorkers: 2 },
+      },
+      // The test runner begins these after the others.
+      { extends: true, test: { name: 'timed', include: timed, fileParallelism: false } },
+    ],
   },
 });

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     root: fileURLToPath(new URL('../..', import.meta.url)),
+    globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.
     setupFiles: ['src/cli/compose.ts'],
     include: ['test/lake/**/*.lake.ts'],

@@ -17,7 +17,8 @@ export default function keepFilesInMemory(): (() => void) | undefined {
   // Compiled code is used again by the next run.
   process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
   const folder = join(memory, `${prefix}${process.pid}`);
-  mkdirSync(folder, { mode: 0o700 });
+  // Passed through, not listed: PostgreSQL, which refuses to run as root, has a folder of its own in it.
+  mkdirSync(folder, { mode: 0o711 });
   process.env['TMPDIR'] = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 import type { LimitBucket } from '../../kit/http/sliding-windows.ts';
 
 /** No request waits longer for Redis. Milliseconds. */
-const requestMilliseconds = 200;
+export const redisPatience = 200;
 /** Milliseconds until Redis is tried again. */
 const retryMilliseconds = 500;
 
@@ -60,6 +60,8 @@ export interface RedisCounterOptions {
   address: string;
   /** Lua that sets `now`, where tests move it. Default: Redis' own clock. */
   clock?: string | undefined;
+  /** Milliseconds, where tests of what is counted have to wait for a busy machine. Default: `redisPatience`. */
+  patience?: number | undefined;
   /** Redis is away: said once until it is back. */
   onLost: (reason: string) => void;
   onBack: () => void;
@@ -80,6 +82,7 @@ interface Client {
 export class RedisCounter {
   readonly #options: RedisCounterOptions;
   readonly #script: string;
+  readonly #patience: number;
   #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -87,6 +90,7 @@ export class RedisCounter {
   private constructor(options: RedisCounterOptions) {
     this.#options = options;
     this.#script = (options.clock ?? redisClock) + decide;
+    this.#patience = options.patience ?? redisPatience;
   }
 
   /** Returns when Redis counts, or is known to be away. */
@@ -111,7 +115,7 @@ export class RedisCounter {
     if (client === undefined) return undefined;
     const words = ['EVAL', this.#script, '1', `${prefix}${scope}:${name}`, String(limit), String(length), id];
     try {
-      const reply = (await inTime(client.sendCommand(words))) as number[];
+      const reply = (await inTime(client.sendCommand(words), this.#patience)) as number[];
       const [allowed, counted = 0, now = 0, oldestAt = 0, blockingAt = 0] = reply;
       return { allowed: allowed === 1, counted, now, oldestAt, blockingAt };
     } catch (error) {
@@ -129,7 +133,8 @@ export class RedisCounter {
     if (client === undefined) return undefined;
     const script = (this.#options.clock ?? redisClock) + reportServer;
     try {
-      return (await inTime(client.sendCommand(['EVAL', script, '1', `${prefix}servers`, server]))) as number;
+      const words = ['EVAL', script, '1', `${prefix}servers`, server];
+      return (await inTime(client.sendCommand(words), this.#patience)) as number;
     } catch (error) {
       this.#lose(client, error as Error);
       return undefined;
@@ -159,7 +164,7 @@ export class RedisCounter {
     try {
       await inTime(client.connect(), 2_000);
       // A replica or a Redis that loads its data answers, and counts nothing.
-      await inTime(client.sendCommand(['SET', `${prefix}probe`, '1', 'PX', '1000']));
+      await inTime(client.sendCommand(['SET', `${prefix}probe`, '1', 'PX', '1000']), this.#patience);
       if (this.#isClosed) throw new Error('the service is closed');
       this.#client = client;
       return undefined;
@@ -192,7 +197,7 @@ export class RedisCounter {
 }
 
 /** Throws where a reply is late. */
-async function inTime<Reply>(reply: Promise<Reply>, milliseconds = requestMilliseconds): Promise<Reply> {
+async function inTime<Reply>(reply: Promise<Reply>, milliseconds: number): Promise<Reply> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const isLate = () => reject(new Error(`no answer within ${milliseconds} ms`));

@@ -20,6 +20,7 @@ export interface SharedLimitsOptions {
   metrics: Metrics;
   /** See `RedisCounterOptions`. */
   clock?: string;
+  patience?: number;
 }
 
 /**
@@ -27,7 +28,7 @@ export interface SharedLimitsOptions {
  * `OfferlineError` where this server's own counters cannot be written.
  */
 export async function openRedisLimits(options: SharedLimitsOptions): Promise<RequestLimits> {
-  const { data, settings, now, log, metrics, clock } = options;
+  const { data, settings, now, log, metrics, clock, patience } = options;
   const { servers } = settings;
   const address = readSecret('limits.redis', settings.redis);
   if (!isRedisAddress(address))
@@ -40,6 +41,7 @@ export async function openRedisLimits(options: SharedLimitsOptions): Promise<Req
   const redis = await RedisCounter.open({
     address,
     clock,
+    patience,
     onLost(reason) {
       losses.inc();
       log.error(

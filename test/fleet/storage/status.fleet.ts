@@ -6,7 +6,7 @@ import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
 import { FaultyProxy } from '../../s3/store/faulty-proxy.ts';
 import { Moto } from '../../s3/store/moto.ts';
-import { offerline } from '../../support/command-line.ts';
+import { endOf } from '../../support/commands.ts';
 import { Child } from './child.ts';
 import { changeJson, Machines, storageAt } from './machines.ts';
 
@@ -41,7 +41,7 @@ interface Told {
 }
 
 async function statusOf({ root }: DataDirectory): Promise<Told & { code: number | null }> {
-  const { code, stdout, stderr } = await offerline(root, 'status', '--json');
+  const { code, stdout, stderr } = await endOf(root, 'status', '--json');
   expect(stdout + stderr).not.toContain('secret+key');
   return { code, ...(JSON.parse(stdout) as Told) };
 }
