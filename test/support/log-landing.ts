@@ -14,6 +14,8 @@ import { eventFilePaths, eventRelation } from '../../src/pipeline/warehouse/even
 import { testRun } from '../test-run.ts';
 import { putNewState } from './new-state.ts';
 
+const duckdb = { threads: 1, memory_limit: '1GB' };
+
 /**
  * A data directory of its own with an open warehouse: files are put into its landing folder and ingested by the real
  * stage.
@@ -26,7 +28,7 @@ export class LogLanding implements AsyncDisposable {
   static async create(): Promise<LogLanding> {
     const data = new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-landing-')));
     await putNewState(data);
-    return new LogLanding(data, await openStateDatabase(data, { duckdb: { threads: 1, memory_limit: '1GB' } }));
+    return new LogLanding(data, await openStateDatabase(data, { duckdb }));
   }
 
   private constructor(data: DataDirectory, state: StateDatabase) {
@@ -59,7 +61,8 @@ export class LogLanding implements AsyncDisposable {
     changes: Partial<Run> = {},
     { engine, sites = [] }: { engine?: IngestInput['engine'] | undefined; sites?: Site[] } = {},
   ): Promise<IngestSummary> {
-    return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), {
+    const settings = { ...(changes.settings ?? defaultSettings), duckdb };
+    return ingestStage.run(testRun(this.data, { runId: ++this.#runId, ...changes, settings }), {
       state: this.state,
       sites: { sites },
       ...(engine && { engine }),
