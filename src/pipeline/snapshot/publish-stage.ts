@@ -7,6 +7,7 @@ import { severalAtOnce } from '../../kit/files/several-at-once.ts';
 import { AuditError, OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
+import { noLog, smallBlocks } from '../../kit/duckdb/attach-options.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
 import { currentMarts, invalidateMartsSince } from '../warehouse/dirty-partitions.ts';
 import type { Sites } from '../../kit/sites/sites.ts';
@@ -210,14 +211,6 @@ async function linkFiles(run: Run, { connection }: StateDatabase, folder: string
   return linked;
 }
 
-/**
- * Of a small file: a quarter of the bytes to write, force to the disk and digest, since each table has blocks of its
- * own. Large ones would compress worse.
- */
-const smallBlocks = 'BLOCK_SIZE 16384,';
-/** Nobody recovers half a snapshot. */
-const noLog = 'RECOVERY_MODE no_wal_writes';
-
 interface Built {
   audits: number;
   rowCounts: Manifest['row_counts'];
@@ -237,10 +230,10 @@ async function buildDatabase(
   const rowsOf = (group: string) =>
     linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
   const isSmall = await hasFewOffers(connection);
+  // Large tables would be compressed worse.
+  const options = isSmall ? [noLog, smallBlocks] : [noLog];
   await run.effects.perform('analytics.duckdb: made', () =>
-    connection.run(
-      `ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot (${isSmall ? smallBlocks : ''} ${noLog})`,
-    ),
+    connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot (${options.join(', ')})`),
   );
   try {
     // Texts of many offers take half the room by it, in each snapshot that is kept.

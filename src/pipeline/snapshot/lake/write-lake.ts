@@ -5,6 +5,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import type { Effects } from '../../../kit/files/effects.ts';
+import { noLog, smallBlocks } from '../../../kit/duckdb/attach-options.ts';
 import { inMemory, withDuckDB } from '../../../kit/duckdb/open.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
 import type { Manifest } from '../manifest.ts';
@@ -91,14 +92,15 @@ async function schemaFile(
 }
 
 /**
- * Adds rows to a catalog, after `tables` to a new one. In small blocks, since at their usual size nearly all of the
- * file would be empty. To find out how such rows are packed best takes longer than to write them, and nobody recovers
- * half a catalog.
+ * Adds rows to a catalog, after `tables` to a new one. To find out how such rows are packed best takes longer than to
+ * write them.
  */
 async function addRows(connection: DuckDBConnection, path: string, rows: LakeRows, tables = ''): Promise<void> {
-  const options = `${tables && "BLOCK_SIZE 16384, STORAGE_VERSION 'v1.2.0', "}RECOVERY_MODE no_wal_writes`;
+  const options = tables === '' ? [noLog] : [noLog, smallBlocks, `STORAGE_VERSION 'v1.2.0'`];
   try {
-    await connection.run(`SET force_compression = 'uncompressed'; ATTACH ${quoted(path)} AS lake (${options})`);
+    await connection.run(
+      `SET force_compression = 'uncompressed'; ATTACH ${quoted(path)} AS lake (${options.join(', ')})`,
+    );
     await connection.run(`BEGIN; ${tables}`);
     for (const [table, some] of Object.entries(rows)) await appendRows(connection, `ducklake_${table}`, some);
     await connection.run('COMMIT; CHECKPOINT lake; DETACH lake');
