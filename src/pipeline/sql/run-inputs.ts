@@ -17,7 +17,7 @@ interface RunInput {
   columns: Record<string, string>;
 }
 
-const texts = (...columns: string[]) => Object.fromEntries(columns.map((column) => [column, 'VARCHAR']));
+const texts = (...columns: string[]) => Object.fromEntries(columns.map((column) => [column, 'VARCHAR' as const]));
 const clicksOfLanding: Origin = { name: 'landing/clicks', layer: 'landing' };
 const sitesFile: Origin = { name: 'sites.json', layer: 'landing' };
 
@@ -126,6 +126,15 @@ export async function makeRunInput<Name extends RunInputName>(
 ): Promise<TempTable<Name>> {
   const columns = Object.entries(runInputs[name].columns).map(([column, type]) => `${column} ${type}`);
   return makeEmptyTempTable(connection, name, columns.join(', '));
+}
+
+/** Makes an input of texts alone, and fills it. */
+export async function loadTexts(
+  connection: DuckDBConnection,
+  name: 'run_metrics' | 'run_lineage',
+  rows: readonly Record<string, string>[],
+): Promise<void> {
+  await insertRows(connection, await makeRunInput(connection, name), runInputs[name].columns, rows);
 }
 
 /** Makes the table of the commissions that some offers of sites have. */

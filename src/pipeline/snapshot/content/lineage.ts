@@ -1,17 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { relationsOf } from '../../sql/relations.ts';
-import { makeRunInput, originOf, type Origin } from '../../sql/run-inputs.ts';
+import { loadTexts, originOf, type Origin } from '../../sql/run-inputs.ts';
 import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
 
-interface Edge {
-  table_name: string;
-  layer: string;
-  input: string;
-  input_layer: string;
-}
+type Edge = Record<'table_name' | 'layer' | 'input' | 'input_layer', string>;
 
 /**
  * Fills the table that the `lineage` mart reads: which model reads which relations, by DuckDB's parser. A name that a
@@ -23,12 +17,7 @@ export async function loadLineage(connection: DuckDBConnection): Promise<void> {
     `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
   );
   const edges = await lineage(connection, new Set(tables.map(({ name }) => name)));
-  await insertRows(
-    connection,
-    await makeRunInput(connection, 'run_lineage'),
-    { table_name: 'VARCHAR', layer: 'VARCHAR', input: 'VARCHAR', input_layer: 'VARCHAR' },
-    edges,
-  );
+  await loadTexts(connection, 'run_lineage', edges);
 }
 
 /**
