@@ -25,3 +25,9 @@ export async function severalAtOnce<Item>(
   const lanes = await Promise.allSettled(Array.from({ length: Math.min(maxAtOnce, items.length) }, lane));
   for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason;
 }
+
+/** Waits for both, also where one fails, and throws the first of their failures in their order. */
+export async function bothToTheirEnd<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other]);
+  return [await one, await other];
+}

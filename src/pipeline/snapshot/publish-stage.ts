@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../../kit/files/effects.ts';
-import { severalAtOnce } from '../../kit/files/several-at-once.ts';
+import { bothToTheirEnd, severalAtOnce } from '../../kit/files/several-at-once.ts';
 import { AuditError, OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
-import { sha256Of } from '../../kit/files/read-through.ts';
 import { noLog, smallBlocks } from '../../kit/duckdb/attach-options.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
 import { currentMarts, invalidateMartsSince } from '../warehouse/dirty-partitions.ts';
@@ -24,20 +23,12 @@ import { auditSnapshot } from './content/audits.ts';
 import { recordCappedOffers } from './content/capped-offers.ts';
 import { recordSiteTerms } from './content/site-terms-history.ts';
 import { currentManifest, switchCurrent } from './snapshot-store.ts';
-import { analyticsTables } from './content/published-tables.ts';
+import { digestOf, syncSeveral, writeTableFiles } from './content/table-files.ts';
 import { readmeFile, readmeText } from './content/readme-text.ts';
 import { writeFeedFiles } from './content/feed-files.ts';
 import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { writeLake } from './lake/write-lake.ts';
-import {
-  analyticsFile,
-  manifestFile,
-  manifestText,
-  schemaVersion,
-  tableFile,
-  tablesFolder,
-  type Manifest,
-} from './manifest.ts';
+import { analyticsFile, manifestFile, manifestText, schemaVersion, tablesFolder, type Manifest } from './manifest.ts';
 import { removeHalfBuilt, retireSnapshots, snapshotsToKeep } from './retention.ts';
 import { publishRoutes } from './publish-routes.ts';
 import { warnOfUnmatchedRules } from './warn-of-unmatched-rules.ts';
@@ -133,7 +124,11 @@ async function build(
   try {
     const linked = await linkFiles(run, state, folder);
     const built = await buildDatabase(run, state, sites, folder, linked, published);
-    const manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
+    const [manifest] = await bothToTheirEnd(
+      writeManifest(run, folder, snapshotId, fingerprint, linked, built),
+      // A published snapshot must never be ahead of what a lost log leaves of the state.
+      effects.perform('state: checkpointed before the switch', () => state.connection.run('CHECKPOINT')),
+    );
     return { manifest, audits: built.audits };
   } catch (error) {
     // The first error is the one to report, and the next publish removes a folder without a manifest as well.
@@ -148,18 +143,14 @@ async function build(
 }
 
 /** Makes a built snapshot the current one, and the lake one of those that are `kept`. */
-async function activate(
-  run: Run,
-  { connection }: StateDatabase,
-  snapshotId: string,
-  kept: ReadonlySet<string>,
-): Promise<void> {
-  // A published snapshot must never be ahead of what a lost log leaves of the state.
-  await run.effects.perform('state: checkpointed before the switch', () => connection.run('CHECKPOINT'));
-  // Routes come first, so that no published link is unknown to the tracker.
-  await publishRoutes(run, connection, snapshotId);
-  // Before the switch, so that the lake has what is current; before snapshots are retired, which it names until now.
-  await writeLake(run.data, kept, run.effects, connection);
+async function activate(run: Run, state: StateDatabase, snapshotId: string, kept: ReadonlySet<string>): Promise<void> {
+  const second = await state.connect();
+  // Before the switch, so that no published link is unknown to the tracker, and the lake has what is current; before
+  // snapshots are retired, which the lake names until now.
+  await bothToTheirEnd(
+    publishRoutes(run, state.connection, snapshotId),
+    writeLake(run.data, kept, run.effects, second),
+  );
   await switchCurrent(run.data, snapshotId, run.effects.files);
 }
 
@@ -215,16 +206,19 @@ interface Built {
   audits: number;
   rowCounts: Manifest['row_counts'];
   deliveries: Manifest['deliveries'];
+  /** Files of tables, whose bytes are on the disk. */
+  tableFiles: Manifest['files'];
 }
 
 async function buildDatabase(
   run: Run,
-  { connection }: StateDatabase,
+  state: StateDatabase,
   sites: Sites,
   folder: string,
   linked: LinkedFile[],
   published: Manifest | undefined,
 ): Promise<Built> {
+  const { connection } = state;
   const parquet = (group: string) =>
     linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
   const rowsOf = (group: string) =>
@@ -243,9 +237,15 @@ async function buildDatabase(
       writeAnalytics(connection, run, sites.sites, folder, parquet),
     );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
-    const audits = await auditSnapshot(connection, run, published, parquet);
     const publishedFolder = published && join(run.data.published, published.snapshot_id);
-    await writeFeedFiles(connection, folder, publishedFolder, run.asOf, run.effects.files);
+    // Files of tables need nothing but what is committed: written meanwhile, they take a publish no time.
+    const [audits, tableFiles] = await bothToTheirEnd(
+      auditSnapshot(connection, run, published, parquet).then(async (passed) => {
+        await writeFeedFiles(connection, folder, publishedFolder, run.asOf, run.effects.files);
+        return passed;
+      }),
+      state.connect().then((second) => writeTableFiles(second, folder, tableRows, run.effects.files)),
+    );
     const rowCounts = {
       clicks: rowsOf('events/clicks'),
       conversions: rowsOf('marts/conversions'),
@@ -260,7 +260,7 @@ async function buildDatabase(
     if (summary === undefined) throw new Error('delivery_summary gave no row');
     const bySite = await readMart(connection, 'delivery_sites');
     await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
-    return { audits, rowCounts, deliveries: { ...summary, sites: bySite } };
+    return { audits, rowCounts, deliveries: { ...summary, sites: bySite }, tableFiles };
   } catch (error) {
     await connection.run('ROLLBACK').catch(() => undefined);
     throw error;
@@ -294,24 +294,16 @@ async function writeManifest(
   };
   for (const { path, sha256, bytes, rows } of linked) manifest.files[path] = { sha256, bytes, rows };
   await files.writeFile(join(folder, readmeFile), readmeText(snapshotId, run.asOf), 'readme: written');
-  const own: { name: string; rows?: number | undefined }[] = [
-    ...[analyticsFile, feedOffersFile, feedSitesFile, readmeFile].map((name) => ({ name })),
-    ...analyticsTables.map((name) => ({ name: tableFile(name), rows: built.rowCounts[name] })),
-  ];
-  // At once, so that the file system writes its journal a few times and not for each of them.
-  await severalAtOnce(own, ({ name }) => files.syncFile(join(folder, name), `${name}: fsynced`));
-  for (const { name, rows } of own) {
-    const path = join(folder, name);
-    manifest.files[name] = {
-      sha256: await sha256Of(path),
-      bytes: (await stat(path)).size,
-      ...(rows !== undefined && { rows }),
-    };
-  }
+  const own = [analyticsFile, feedOffersFile, feedSitesFile, readmeFile];
   const subfolders = new Set([tablesFolder, ...linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))])]);
-  await severalAtOnce([...subfolders], (subfolder) =>
-    files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced'),
+  await bothToTheirEnd(
+    syncSeveral(folder, own, files),
+    severalAtOnce([...subfolders], (subfolder) =>
+      files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced'),
+    ),
   );
+  for (const name of own) manifest.files[name] = await digestOf(join(folder, name));
+  Object.assign(manifest.files, built.tableFiles);
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
   return manifest;

@@ -22,6 +22,11 @@ export interface StateDatabase {
   readonly connection: DuckDBConnection;
   readonly db: Kysely<Tables>;
   /**
+   * Opens one more connection, which is closed with the state: for statements that read what is committed, beside those
+   * of `connection`.
+   */
+  connect(): Promise<DuckDBConnection>;
+  /**
    * Runs the work between BEGIN and COMMIT, with `db` and `connection` as they are. Throws, with nothing
    * committed, when the work throws or when a statement of it failed, even if that failure was caught.
    * `step` names the commit for fault tests.
@@ -148,6 +153,10 @@ class OpenStateDatabase implements StateDatabase {
     this.#effects = effects;
     this.connection = database.connection;
     this.db = kyselyOn(database.connection);
+  }
+
+  connect(): Promise<DuckDBConnection> {
+    return this.#database.connect();
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {

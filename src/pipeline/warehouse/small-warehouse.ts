@@ -3,8 +3,8 @@ import type { Settings } from '../../kit/config/settings.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { thisMachine } from '../../kit/duckdb/duckdb-options.ts';
 
-/** Up to these a run is as fast with one thread of DuckDB as with two, and takes up to a tenth less processor time. */
-const few = { events: 2_000_000, landingBytes: 4 * 2 ** 20 } as const;
+/** Up to these a run is as fast with one thread of DuckDB as with two, and takes a tenth less processor time. */
+const few = { events: 5_000_000, landingBytes: 4 * 2 ** 20 } as const;
 const fewOfferVersions = 5_000;
 
 /** Returns whether the tables of offers are so small that what DuckDB does for large ones costs more than it brings. */

@@ -28,7 +28,7 @@ it('DuckDB has one thread where there is little to read, and as many as the sett
   ]);
   await landing.ingest({ asOf: '2026-03-10T12:00:00Z' });
   expect(await threads()).toBe(1);
-  await connection.run('UPDATE event_files SET rows = 3000000');
+  await connection.run('UPDATE event_files SET rows = 6000000');
   expect(await threads()).toBe(processors);
 });
 

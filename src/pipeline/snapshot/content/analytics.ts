@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { packageVersion } from '../../../kit/files/package-files.ts';
 import { identifier, quoted, quotedList, quotedPathList } from '../../../kit/text/sql-text.ts';
 import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
@@ -15,11 +15,12 @@ import { commissionText } from '../../../kit/sites/sites.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { eventKinds } from '../../../kit/vocabulary/values.ts';
 import type { Run } from '../../runs/stage.ts';
-import { schemaVersion, tableFile } from '../manifest.ts';
+import { schemaVersion } from '../manifest.ts';
 import { movableFiles } from '../movable-files.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
+import { writeTableOfMacros } from './table-files.ts';
 import { analyticsTables, analyticsViews, commentOf } from './published-tables.ts';
 
 /** Marts whose rows the models stage keeps in a table of the state, under the same name. */
@@ -27,7 +28,7 @@ const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column,
- * and each table as a Parquet file beside it.
+ * and the file of the table that macros read.
  * `parquet` returns the absolute paths of a group's files in the snapshot's folder: views list files, never a pattern,
  * so they give the same answers for as long as the folder exists, wherever it is. Returns the number of rows of each
  * table.
@@ -54,14 +55,9 @@ export async function writeAnalytics(
       : modelQuery('marts', name, { as_of: asOf });
     const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
     rowCounts[name] = written?.Count ?? 0;
-    const file = join(folder, tableFile(name));
-    await comment(
-      connection,
-      'TABLE',
-      model,
-      `COPY snapshot.${name} TO ${quoted(file)} (FORMAT parquet, COMPRESSION zstd)`,
-    );
+    await connection.run(commentsOf('TABLE', model));
   }
+  await writeTableOfMacros(connection, folder);
   await writeExplained(connection, folder, asOf, parquet);
   const listed = (paths: readonly string[]) => movableFiles(folder, paths);
   // Created within the snapshot's catalog, so that views work wherever the file is opened.
@@ -74,7 +70,7 @@ export async function writeAnalytics(
         name === 'clicks'
           ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'), { listed })}) ${modelQuery('marts', name)}`
           : `SELECT * FROM read_parquet(${listed(parquet(`marts/${name}`))}, hive_partitioning = false)`;
-      await comment(connection, 'VIEW', model, `CREATE VIEW ${name} AS ${query}`);
+      await connection.run(`CREATE VIEW ${name} AS ${query};\n${commentsOf('VIEW', model)}`);
     }
   } finally {
     await connection.run(`USE ${identifier(own?.catalog ?? 'state')}`);
@@ -82,22 +78,14 @@ export async function writeAnalytics(
   return rowCounts;
 }
 
-/** Comments on a table or view and its columns, after `before`. */
-async function comment(
-  connection: DuckDBConnection,
-  what: 'TABLE' | 'VIEW',
-  model: SqlModel,
-  before: string,
-): Promise<void> {
-  const statements = [
-    before,
+/** Returns SQL for the comments on a table or view and its columns: one statement, as a snapshot has two hundred. */
+function commentsOf(what: 'TABLE' | 'VIEW', model: SqlModel): string {
+  return [
     `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(commentOf(model))}`,
     ...Object.entries(model.columns).map(
       ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,
     ),
-  ];
-  // One statement: a snapshot has about two hundred comments.
-  await connection.run(statements.join(';\n'));
+  ].join(';\n');
 }
 
 /**
