@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import { QuarantineError, type FileLines } from '../../landing/landing-file.ts';
+import { QuarantineError } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
+import type { LogBatchFile } from './log-batch.ts';
 
 /** A file with so many rows, all rejected, is no log of this kind: a few kilobytes may unpack to twenty million. */
 const maxRejects = 1_000_000;
@@ -11,28 +12,55 @@ const maxRejects = 1_000_000;
 const firstRows = 2_000;
 /** A row and its end. */
 const minRowBytes = 2;
+/** Files whose first rows are tried by one statement: to plan it takes longer than to run it. */
+const filesAtOnce = 50;
 
-/** Throws `QuarantineError` where the first million rows of a log, and one more, are all rejected. */
-export async function assertSomeFit(
+interface Hopeless {
+  file: LogBatchFile;
+  error: QuarantineError;
+}
+
+/** Returns the logs of which the first million rows, and one more, are all rejected. */
+export async function hopelessLogs(
   connection: DuckDBConnection,
   schema: LogSchema,
-  file: FileLines & { fileId: number },
-): Promise<void> {
+  files: readonly LogBatchFile[],
+): Promise<Hopeless[]> {
+  const large: LogBatchFile[] = [];
   // Long lines are in files of their own, and one of them may fit.
-  if (file.longLines.length > 0) return;
-  if ((await stat(file.readablePath)).size < maxRejects * minRowBytes) return;
-  const parsed = parsedLog(schema, rowsInOrder(file, file.fileId));
-  for (const rows of [firstRows, maxRejects + 1]) {
-    const [tried] = await queryRows<{ rejected: number; fitting: number; reason: string }>(
-      connection,
-      `SELECT count(reject) AS rejected, count(*) - count(reject) AS fitting, mode(reject->>'reason') AS reason
-       FROM (SELECT reject FROM (${parsed}) LIMIT ${rows})`,
-    );
-    if (tried === undefined || tried.fitting > 0 || tried.rejected < rows) return;
-    if (tried.rejected > maxRejects)
-      throw new QuarantineError(
-        'no_row_fits',
-        `its first ${tried.rejected} rows are all rejected, most of them as ${tried.reason}: land it where it belongs, or with the fields that landing/${schema.kind} has`,
-      );
-  }
+  for (const file of files)
+    if (file.longLines.length === 0 && (await stat(file.readablePath)).size >= maxRejects * minRowBytes)
+      large.push(file);
+  const hopeless: Hopeless[] = [];
+  for (let first = 0; first < large.length; first += filesAtOnce)
+    for (const { file } of await allRejected(connection, schema, large.slice(first, first + filesAtOnce), firstRows))
+      for (const { rejected, reason } of await allRejected(connection, schema, [file], maxRejects + 1))
+        hopeless.push({
+          file,
+          error: new QuarantineError(
+            'no_row_fits',
+            `its first ${rejected} rows are all rejected, most of them as ${reason}: land it where it belongs, or with the fields that landing/${schema.kind} has`,
+          ),
+        });
+  return hopeless;
+}
+
+/** Returns those of the files that have so many rows at least, of which the first ones are all rejected. */
+async function allRejected(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  files: readonly LogBatchFile[],
+  rows: number,
+): Promise<{ file: LogBatchFile; rejected: number; reason: string }[]> {
+  const firstOfEach = files.map((file) => `(FROM ${rowsInOrder(file, file.fileId)} LIMIT ${rows})`);
+  const tried = await queryRows<{ file_id: number; rejected: number; reason: string }>(
+    connection,
+    `SELECT file_id, count(*) AS rejected, mode(reject->>'reason') AS reason
+     FROM (${parsedLog(schema, `(${firstOfEach.join(' UNION ALL ')})`)})
+     GROUP BY file_id HAVING count(reject) = ${rows}`,
+  );
+  return tried.flatMap(({ file_id, ...said }) => {
+    const file = files.find(({ fileId }) => fileId === file_id);
+    return file === undefined ? [] : [{ file, ...said }];
+  });
 }

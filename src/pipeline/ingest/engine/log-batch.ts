@@ -5,7 +5,7 @@ import { logRows } from '../../landing/logs/log-parser.ts';
 import { makeEmptyTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import type { StateCounts } from '../states/state-events.ts';
-import { assertSomeFit } from './hopeless-log.ts';
+import { hopelessLogs } from './hopeless-log.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
 /** A log file of this run with its number in the ledger. */
@@ -40,16 +40,20 @@ export async function openLogBatch(
     'file_id BIGINT, path VARCHAR, position BIGINT',
   );
   const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
+  const quarantine = (file: LogBatchFile, { reason, message }: QuarantineError) =>
+    batch.quarantined.push({ file, reason, detail: message });
+  const opened: LogBatchFile[] = [];
   for (const file of files) {
     try {
-      const opened = { ...file, ...(await withLines(file, schema)) };
-      await assertSomeFit(connection, schema, opened);
-      batch.files.push(opened);
+      opened.push({ ...file, ...(await withLines(file, schema)) });
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
-      batch.quarantined.push({ file, reason: error.reason, detail: error.message });
+      quarantine(file, error);
     }
   }
+  const hopeless = await hopelessLogs(connection, schema, opened);
+  for (const { file, error } of hopeless) quarantine(file, error);
+  batch.files = opened.filter((file) => hopeless.every((other) => other.file !== file));
   await insertRows(
     connection,
     positions,

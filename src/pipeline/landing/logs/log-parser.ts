@@ -147,15 +147,26 @@ function isPlain(schema: LogSchema): string {
  */
 function isAsWrittenAgain({ fields, required }: LogSchema): string {
   const written = (colon: string, comma: string) => {
-    const parts = fields.map(({ name, bare }, index) => {
+    const parts: string[] = [];
+    // Behind a text that no line lacks the closing quote is part of what comes next: each part takes time.
+    let isOpen = false;
+    for (const [index, { name, bare }] of fields.entries()) {
       const before = `${index === 0 ? '{' : comma}"${name}"${colon}`;
-      if (bare !== undefined) return `${quoted(before)} || ${name}`;
-      // What is missing is no part: NULL. A line without what is required is none that has it empty.
-      const ifPresent = (text: string) =>
-        required.includes(name) ? quoted(text) : `CASE WHEN ${name} IS NOT NULL THEN ${quoted(text)} END`;
-      return `${ifPresent(`${before}"`)}, ${name}, ${ifPresent('"')}`;
-    });
-    return `raw = concat(${parts.join(', ')}, '}')`;
+      if (bare !== undefined) {
+        if (isOpen) parts.push(quoted('"'));
+        isOpen = false;
+        // What is missing is no part: NULL. A line without what is required is none that has it empty.
+        parts.push(`${quoted(before)} || ${name}`);
+      } else if (required.includes(name)) {
+        parts.push(quoted(`${isOpen ? '"' : ''}${before}"`), name);
+        isOpen = true;
+      } else {
+        const ifPresent = (text: string) => `CASE WHEN ${name} IS NOT NULL THEN ${quoted(text)} END`;
+        parts.push(ifPresent(`${isOpen ? '"' : ''}${before}"`), name);
+        if (!isOpen) parts.push(ifPresent('"'));
+      }
+    }
+    return `raw = concat(${parts.join(', ')}, ${quoted(isOpen ? '"}' : '}')})`;
   };
   const numbers = fields.flatMap(({ name, bare }) => (bare === undefined ? [] : [`(${name} IS NULL OR ${bare})`]));
   const hasSpaces = `starts_with(raw, ${quoted(`{"${fields[0]?.name}": `)})`;
