@@ -64,13 +64,17 @@ const maxSought = 10_000;
 
 /**
  * Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines
- * the numbers are known.
+ * the numbers are known. The rejects are made a list and rows again, of which DuckDB knows that they are few: otherwise
+ * it keeps all lines in memory and looks the rejects up among them.
  */
 function numberedRejects(file: LogBatchFile, rejects: string): string {
   const [lines] = numberedLines(file);
   return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
     FROM (SELECT line, ${rawOfLineSql('raw')} AS shown FROM ${lines}) AS lines
-    JOIN (SELECT DISTINCT reason, raw, raw_length, digest FROM ${rejects} WHERE line IS NULL) AS sought
+    JOIN (
+      SELECT unnest(list(DISTINCT {reason: reason, raw: raw, raw_length: raw_length, digest: digest}), recursive := true)
+      FROM ${rejects} WHERE line IS NULL
+    ) AS sought
       ON sought.raw = CASE WHEN strlen(lines.shown) <= ${charactersKept} THEN lines.shown ELSE left(lines.shown, ${charactersKept}) END
         AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.shown) ELSE sought.digest = sha256(lines.shown) END`;
 }
