@@ -13,7 +13,7 @@ const firstRows = 2_000;
 /** A row and its end. */
 const minRowBytes = 2;
 /** Files whose first rows are tried by one statement: to plan it takes longer than to run it. */
-const filesAtOnce = 50;
+const filesAtOnce = 16;
 
 interface Hopeless {
   file: LogBatchFile;
