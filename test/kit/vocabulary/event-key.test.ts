@@ -22,6 +22,7 @@ it('is the first 60 bits of the MD5, in SQL as in code', async () => {
 
 it('parts keys into ranges, ascending, of which each key is in one', async () => {
   expect(keyRanges(4_000_000)).toEqual(['true']);
+  expect(keyRanges(12_000_001, 12_000_000)).toHaveLength(2);
   const ranges = keyRanges(30_000_000);
   expect(ranges).toHaveLength(8);
   await withDuckDB(inMemory, {}, async (connection) => {
