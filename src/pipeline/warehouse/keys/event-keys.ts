@@ -5,7 +5,7 @@ import type { Effects } from '../../../kit/files/effects.ts';
 import { countRows } from '../../../kit/duckdb/temp-table.ts';
 import { wordPairs } from '../../../kit/duckdb/word-pairs.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
-import { keyRanges, sortedAtOnce } from '../../../kit/vocabulary/event-key.ts';
+import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import type { Day } from '../../../kit/time/moment.ts';
 import { eventFilePaths, eventRelation, eventTime, promoteFile } from '../event-files.ts';
@@ -46,7 +46,7 @@ async function* sortedEntries(
   kind: EventKind,
   files: readonly string[],
 ): AsyncGenerator<SortedKeys> {
-  for (const range of keyRanges(await countRows(connection, eventRelation(kind, files)), sortedAtOnce))
+  for (const range of keyRanges(await countRows(connection, eventRelation(kind, files)), 'sorted'))
     yield* wordPairs(connection, `${entriesOf(kind, files)} WHERE ${range} ORDER BY high, low`);
 }
 
