@@ -30,16 +30,26 @@ export const eventKey: Record<EventKind, string> = {
   conversions: textKey(`kind || ':' || conversion_id`),
 };
 
-/** Keys of one range, which are sorted or grouped in some hundred megabytes. */
-const keysAtOnce = 4_000_000;
+/** Keys of one range: what is done with so many takes some two hundred megabytes. */
+const keysAtOnce = { joined: 4_000_000, compared: 8_000_000, sorted: 12_000_000 };
 const keyBits = 60;
 
 /**
  * SQL conditions on `event_key` that part so many keys into ranges, ascending, few enough each to be worked on in
  * bounded memory: keys are spread evenly. One that is always true where all fit.
  */
-export function keyRanges(keys: number): string[] {
-  const bits = Math.max(0, Math.ceil(Math.log2(keys / keysAtOnce)));
+export function keyRanges(keys: number, work: keyof typeof keysAtOnce): string[] {
+  const bits = Math.max(0, Math.ceil(Math.log2(keys / keysAtOnce[work])));
   if (bits === 0) return ['true'];
   return Array.from({ length: 2 ** bits }, (_, range) => `event_key >> ${keyBits - bits} = ${range}`);
+}
+
+/**
+ * SQL for the keys that more than one row has, each once. To sort them takes a quarter less time than grouping, and
+ * half the memory.
+ */
+export function repeatedKeys(rows: string, condition: string): string {
+  return `SELECT DISTINCT event_key FROM (
+       SELECT event_key, lag(event_key) OVER (ORDER BY event_key) AS key_before FROM ${rows} WHERE ${condition})
+     WHERE event_key = key_before`;
 }

@@ -3,7 +3,7 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { parsedLog, numberedLines, rowsOfFile } from '../../landing/logs/log-parser.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
-import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
+import { keyRanges, repeatedKeys } from '../../../kit/vocabulary/event-key.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StagedFiles } from './event-engine.ts';
@@ -45,9 +45,9 @@ export async function findDuplicates(
     staged.days.map(({ path }) => path),
   );
   // To look for all keys at once takes memory by their number.
-  const ranges = keyRanges(await countRows(connection, rows));
-  await findCopiesOfHistory(connection, schema, events, rows, ranges, history);
-  await findRepeats(connection, schema, batch, events, rows, ranges);
+  const keys = await countRows(connection, rows);
+  await findCopiesOfHistory(connection, schema, events, rows, keyRanges(keys, 'joined'), history);
+  await findRepeats(connection, schema, batch, events, rows, keyRanges(keys, 'compared'));
   const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
     connection,
     `SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM ${events} GROUP BY file_id`,
@@ -100,10 +100,7 @@ async function findRepeats(
   ranges: readonly string[],
 ): Promise<void> {
   const repeated = await makeEmptyTempTable(connection, 'repeated_keys', 'event_key BIGINT');
-  for (const range of ranges)
-    await connection.run(
-      `INSERT INTO ${repeated} SELECT event_key FROM ${rows} WHERE ${range} GROUP BY event_key HAVING count(*) > 1`,
-    );
+  for (const range of ranges) await connection.run(`INSERT INTO ${repeated} ${repeatedKeys(rows, range)}`);
   if ((await countRows(connection, repeated)) === 0) return;
   const key = schema.key.join(', ');
   const candidates = await makeTempTable(

@@ -52,7 +52,10 @@ async function allRejected(
   files: readonly LogBatchFile[],
   rows: number,
 ): Promise<{ file: LogBatchFile; rejected: number; reason: string }[]> {
-  const firstOfEach = files.map((file) => `(FROM ${rowsInOrder(file, file.fileId)} LIMIT ${rows})`);
+  // Blank lines are no rows.
+  const firstOfEach = files.map(
+    (file) => `(FROM ${rowsInOrder(file, file.fileId)} WHERE trim(raw) <> '' LIMIT ${rows})`,
+  );
   const tried = await queryRows<{ file_id: number; rejected: number; reason: string }>(
     connection,
     `SELECT file_id, count(*) AS rejected, mode(reject->>'reason') AS reason

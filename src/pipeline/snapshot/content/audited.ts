@@ -5,7 +5,7 @@ import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from 
 import { dayMarts, type DayMart } from '../../models/day-marts.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
 import { dayOf, type Day } from '../../../kit/time/moment.ts';
-import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
+import { keyRanges, repeatedKeys } from '../../../kit/vocabulary/event-key.ts';
 import type { Run } from '../../runs/stage.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import type { Manifest } from '../manifest.ts';
@@ -72,15 +72,12 @@ export async function openAudited(
     );
   const clicks = relation(clickFiles);
   const newFiles = clickFiles.filter(({ is_new }) => is_new);
-  const repeatedKeys = await makeEmptyTempTable(connection, 'audited_repeated_keys', 'event_key BIGINT');
-  for (const range of keyRanges(newFiles.reduce((sum, { rows }) => sum + rows, 0))) {
-    const ofNew =
-      newFiles.length === clickFiles.length
-        ? ''
-        : `AND event_key IN (SELECT event_key FROM ${relation(newFiles)} WHERE ${range})`;
-    await connection.run(
-      `INSERT INTO ${repeatedKeys} SELECT event_key FROM ${clicks} WHERE ${range} ${ofNew} GROUP BY event_key HAVING count(*) > 1`,
-    );
+  const repeated = await makeEmptyTempTable(connection, 'audited_repeated_keys', 'event_key BIGINT');
+  const isAllNew = newFiles.length === clickFiles.length;
+  const newRows = newFiles.reduce((sum, { rows }) => sum + rows, 0);
+  for (const range of keyRanges(newRows, isAllNew ? 'compared' : 'joined')) {
+    const ofNew = isAllNew ? '' : `AND event_key IN (SELECT event_key FROM ${relation(newFiles)} WHERE ${range})`;
+    await connection.run(`INSERT INTO ${repeated} ${repeatedKeys(clicks, `${range} ${ofNew}`)}`);
   }
   const written = await queryRows<{ mart: string; day: Day }>(
     connection,
@@ -115,7 +112,7 @@ export async function openAudited(
     clickIds: await makeTempView(
       connection,
       'audited_click_ids',
-      `SELECT click_id FROM ${clicks} WHERE event_key IN (SELECT event_key FROM ${repeatedKeys})`,
+      `SELECT click_id FROM ${clicks} WHERE event_key IN (SELECT event_key FROM ${repeated})`,
     ),
     marts,
   };

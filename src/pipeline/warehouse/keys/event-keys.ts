@@ -40,13 +40,13 @@ export async function addKeyRun(
   await promoteKeyRun(of, kind, name, sortedEntries(of.connection, kind, files));
 }
 
-/** A range of keys at a time, since sorting all at once takes memory by their number. */
+/** A range of keys at a time, since sorting all at once takes memory by their number; each range reads all files. */
 async function* sortedEntries(
   connection: DuckDBConnection,
   kind: EventKind,
   files: readonly string[],
 ): AsyncGenerator<SortedKeys> {
-  for (const range of keyRanges(await countRows(connection, eventRelation(kind, files))))
+  for (const range of keyRanges(await countRows(connection, eventRelation(kind, files)), 'sorted'))
     yield* wordPairs(connection, `${entriesOf(kind, files)} WHERE ${range} ORDER BY high, low`);
 }
 

@@ -209,7 +209,8 @@ describe('quarantine', () => {
   it('a million rows and more of which none fits, but not where one does', async ({ landing }) => {
     const commas = ',,,,\n'.repeat(1_000_001);
     await landing.put('clicks/a.csv', `click_id,offer_id,site_key,user_id,clicked_at\n${commas}`);
-    await landing.put('clicks/b.ndjson.gz', gzipSync(`{}\n`.repeat(1_000_001)));
+    // Blank lines are no rows.
+    await landing.put('clicks/b.ndjson.gz', gzipSync(`\n${`{}\n`.repeat(1_000_001)}`));
     // As many bytes as a million rows take at least.
     await landing.put('clicks/c.ndjson', `${`{}${' '.repeat(97)}\n`.repeat(20_000)}${JSON.stringify(click('a'))}\n`);
     await landing.ingest();
