@@ -1,10 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import { QuarantineError } from '../../landing/landing-file.ts';
+import { QuarantineError, type FileLines } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
-import type { LogBatchFile } from './log-batch.ts';
 
 /** A file with so many rows, all rejected, is no log of this kind: a few kilobytes may unpack to twenty million. */
 const maxRejects = 1_000_000;
@@ -15,23 +14,20 @@ const minRowBytes = 2;
 /** Files whose first rows are tried by one statement: to plan it takes longer than to run it. */
 const filesAtOnce = 16;
 
-interface Hopeless {
-  file: LogBatchFile;
-  error: QuarantineError;
-}
+type LogFile = FileLines & { fileId: number };
 
 /** Returns the logs of which the first million rows, and one more, are all rejected. */
-export async function hopelessLogs(
+export async function hopelessLogs<File extends LogFile>(
   connection: DuckDBConnection,
   schema: LogSchema,
-  files: readonly LogBatchFile[],
-): Promise<Hopeless[]> {
-  const large: LogBatchFile[] = [];
+  files: readonly File[],
+): Promise<{ file: File; error: QuarantineError }[]> {
+  const large: File[] = [];
   // Long lines are in files of their own, and one of them may fit.
   for (const file of files)
     if (file.longLines.length === 0 && (await stat(file.readablePath)).size >= maxRejects * minRowBytes)
       large.push(file);
-  const hopeless: Hopeless[] = [];
+  const hopeless: { file: File; error: QuarantineError }[] = [];
   for (let first = 0; first < large.length; first += filesAtOnce)
     for (const { file } of await allRejected(connection, schema, large.slice(first, first + filesAtOnce), firstRows))
       for (const { rejected, reason } of await allRejected(connection, schema, [file], maxRejects + 1))
@@ -46,12 +42,12 @@ export async function hopelessLogs(
 }
 
 /** Returns those of the files that have so many rows at least, of which the first ones are all rejected. */
-async function allRejected(
+async function allRejected<File extends LogFile>(
   connection: DuckDBConnection,
   schema: LogSchema,
-  files: readonly LogBatchFile[],
+  files: readonly File[],
   rows: number,
-): Promise<{ file: LogBatchFile; rejected: number; reason: string }[]> {
+): Promise<{ file: File; rejected: number; reason: string }[]> {
   // Blank lines are no rows.
   const firstOfEach = files.map(
     (file) => `(FROM ${rowsInOrder(file, file.fileId)} WHERE trim(raw) <> '' LIMIT ${rows})`,

@@ -5,7 +5,7 @@ import { stagedLog } from '../../landing/logs/log-parser.ts';
 import { literalPath, quoted } from '../../../kit/text/sql-text.ts';
 import type { Run } from '../../runs/stage.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import { dayNumber, dayOfNumber } from '../../../kit/time/day-number.ts';
+import { dayOfNumber } from '../../../kit/time/day-number.ts';
 import { eventRelation, eventRowGroupRows } from '../../warehouse/event-files.ts';
 import type { TempTable } from '../../../kit/duckdb/temp-table.ts';
 import type { StagedFiles } from './event-engine.ts';
