@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { parsedLog, numberedLines, rowsOfFile } from '../../landing/logs/log-parser.ts';
+import { numberedRows, parsedLog } from '../../landing/logs/log-parser.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { keyRanges, repeatedKeys } from '../../../kit/vocabulary/event-key.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import { filesAtOnce } from './files-at-once.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StagedFiles } from './event-engine.ts';
 
@@ -137,21 +138,22 @@ async function numberContradictions(
     `SELECT file_id, ${key} FROM ${candidates} GROUP BY ALL HAVING min(content) <> max(content)`,
   );
   const [id] = schema.key;
-  for (const { file_id, ids } of await queryRows<{ file_id: number; ids: number }>(
+  const counted = await queryRows<{ file_id: number; rows: number }>(
     connection,
-    `SELECT file_id, count(DISTINCT ${id}) AS ids FROM ${contradictions} GROUP BY file_id`,
-  )) {
-    const file = batch.files.find(({ fileId }) => fileId === file_id);
-    if (file === undefined) continue;
-    const isFew = ids <= maxIdsLookedFor;
-    if (isFew) await soughtIds(connection, contradictions, file_id, id);
-    for (const lines of numberedLines(file)) {
-      const events = parsedLog(schema, rowsOfFile(file_id, isFew ? linesWithIds(lines) : lines));
+    `SELECT file_id, count(DISTINCT ${id}) AS rows FROM ${contradictions} GROUP BY file_id ORDER BY file_id`,
+  );
+  for (const group of filesAtOnce(counted, maxIdsLookedFor)) {
+    const ids = group.map(({ file_id }) => file_id);
+    const files = batch.files.filter(({ fileId }) => ids.includes(fileId));
+    const isFew = group.every(({ rows }) => rows <= maxIdsLookedFor);
+    if (isFew) await soughtIds(connection, contradictions, ids, id);
+    for (const rows of numberedRows(files)) {
       const numbered = await makeTempTable(
         connection,
         'numbered',
         `SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
-         FROM (${events}) SEMI JOIN ${contradictions} USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
+         FROM (${parsedLog(schema, isFew ? rowsWithIds(rows) : rows)})
+         SEMI JOIN ${contradictions} USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
       );
       const same = ['file_id', ...schema.key, 'content']
         .map((name) => `${candidates}.${name} = ${numbered}.${name}`)
@@ -166,15 +168,15 @@ async function numberContradictions(
 /** Limit beyond which all lines of a file are parsed. */
 const maxIdsLookedFor = 200;
 
-/** Sets the pattern of a file's contradicting ids, for `linesWithIds`. */
+/** Sets the pattern of the files' contradicting ids, for `rowsWithIds`. */
 async function soughtIds(
   connection: DuckDBConnection,
   contradictions: TempTable<'contradictions'>,
-  fileId: number,
+  files: readonly number[],
   id: string | undefined,
 ): Promise<void> {
   await connection.run(
-    `SET VARIABLE sought_ids = (SELECT string_agg(regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id = ${fileId})`,
+    `SET VARIABLE sought_ids = (SELECT string_agg(DISTINCT regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id IN (${files.join(', ')}))`,
   );
 }
 
@@ -183,10 +185,10 @@ async function soughtIds(
  * would take ten times as long. An escape may stand for any character of an id. Materialized, since DuckDB moves the
  * condition behind the parsing otherwise.
  */
-function linesWithIds(lines: string): string {
-  return `(WITH lines_with_ids AS MATERIALIZED (
-      SELECT * FROM ${lines} WHERE contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids')))
-    FROM lines_with_ids)`;
+function rowsWithIds(rows: string): string {
+  return `(WITH rows_with_ids AS MATERIALIZED (
+      SELECT * FROM ${rows} WHERE contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids')))
+    FROM rows_with_ids)`;
 }
 
 /** SQL for a hash of all that an event says. */

@@ -4,6 +4,7 @@ import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { QuarantineError, type FileLines } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
+import { filesAtOnce } from './files-at-once.ts';
 
 /** A file with so many rows, all rejected, is no log of this kind: a few kilobytes may unpack to twenty million. */
 const maxRejects = 1_000_000;
@@ -11,8 +12,6 @@ const maxRejects = 1_000_000;
 const firstRows = 2_000;
 /** A row and its end. */
 const minRowBytes = 2;
-/** Files whose first rows are tried by one statement: to plan it takes longer than to run it. */
-const filesAtOnce = 16;
 
 type LogFile = FileLines & { fileId: number };
 
@@ -22,14 +21,15 @@ export async function hopelessLogs<File extends LogFile>(
   schema: LogSchema,
   files: readonly File[],
 ): Promise<{ file: File; error: QuarantineError }[]> {
-  const large: File[] = [];
+  const large: { file: File; rows: number }[] = [];
   // Long lines are in files of their own, and one of them may fit.
   for (const file of files)
     if (file.longLines.length === 0 && (await stat(file.readablePath)).size >= maxRejects * minRowBytes)
-      large.push(file);
+      large.push({ file, rows: firstRows });
   const hopeless: { file: File; error: QuarantineError }[] = [];
-  for (let first = 0; first < large.length; first += filesAtOnce)
-    for (const { file } of await allRejected(connection, schema, large.slice(first, first + filesAtOnce), firstRows))
+  for (const group of filesAtOnce(large, Infinity)) {
+    const some = group.map((one) => one.file);
+    for (const { file } of await allRejected(connection, schema, some, firstRows))
       for (const { rejected, reason } of await allRejected(connection, schema, [file], maxRejects + 1))
         hopeless.push({
           file,
@@ -38,6 +38,7 @@ export async function hopelessLogs<File extends LogFile>(
             `its first ${rejected} rows are all rejected, most of them as ${reason}: land it where it belongs, or with the fields that landing/${schema.kind} has`,
           ),
         });
+  }
   return hopeless;
 }
 

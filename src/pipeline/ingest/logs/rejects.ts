@@ -1,10 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { charactersKept } from '../../../kit/text/kept-text.ts';
 import { rawOfLineSql } from '../../landing/lines/mapped-line.ts';
-import { numberedLines, parsedLog, rowsOfFile } from '../../landing/logs/log-parser.ts';
+import { numberedLines, numberedRows, parsedLog, rowsOfFile } from '../../landing/logs/log-parser.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { makeEmptyTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
+import { filesAtOnce } from '../engine/files-at-once.ts';
 import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { maxRejectsKept } from '../ledger/ledger.ts';
 import { showRejectedRecords } from './shown-records.ts';
@@ -20,16 +22,21 @@ export async function recordRejects(
   const counts = new Map<number, number>();
   if (staged.rejected.length === 0) return counts;
   const parquet = `read_parquet(${quotedPathList(staged.rejected)}, hive_partitioning = false)`;
-  for (const { file_id, rejected, unnumbered } of await queryRows<RejectCount>(
+  const counted = await queryRows<RejectCount>(
     connection,
     `SELECT file_id, count(*) AS rejected, count(*) FILTER (reject->>'line' IS NULL) AS unnumbered FROM ${parquet} GROUP BY file_id`,
-  )) {
+  );
+  const numbered = await numberRejects(connection, batch, parquet, counted);
+  for (const { file_id, rejected, unnumbered } of counted) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
     counts.set(file_id, rejected);
-    const rejects = `(SELECT ${rejectColumns} FROM ${parquet} WHERE file_id = ${file_id})`;
-    const known = `(SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${maxRejectsKept})`;
-    const sought = unnumbered > maxSought ? firstRejects(schema, file) : numberedRejects(file, rejects);
+    const known = `(SELECT line, reason, raw, raw_length FROM (SELECT ${rejectColumns} FROM ${parquet} WHERE file_id = ${file_id})
+      WHERE line IS NOT NULL ORDER BY line LIMIT ${maxRejectsKept})`;
+    const sought =
+      unnumbered > maxSought
+        ? firstRejects(schema, file)
+        : `SELECT line, reason, raw, raw_length FROM ${numbered} WHERE file_id = ${file_id}`;
     await connection.run(
       `INSERT INTO rejects (file_id, path, line, reason, raw, raw_length)
        SELECT $1, $2, line, ${reasonOf(file)}, raw, raw_length
@@ -63,20 +70,44 @@ function reasonOf({ format, unterminatedRow }: LogBatchFile): string {
 const maxSought = 10_000;
 
 /**
+ * Makes the table `(file_id, line, reason, raw, raw_length)` of rejects without a line number, for files that have few.
  * Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines
  * the numbers are known. The rejects are made a list and rows again, of which DuckDB knows that they are few: otherwise
- * it keeps all lines in memory and looks the rejects up among them.
+ * it keeps all lines in memory and looks the rejects up among them. Found ones are sorted, since one processor alone
+ * would keep the order of the files.
  */
-function numberedRejects(file: LogBatchFile, rejects: string): string {
-  const [lines] = numberedLines(file);
-  return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
-    FROM (SELECT line, ${rawOfLineSql('raw')} AS shown FROM ${lines}) AS lines
-    JOIN (
-      SELECT unnest(list(DISTINCT {reason: reason, raw: raw, raw_length: raw_length, digest: digest}), recursive := true)
-      FROM ${rejects} WHERE line IS NULL
-    ) AS sought
-      ON sought.raw = CASE WHEN strlen(lines.shown) <= ${charactersKept} THEN lines.shown ELSE left(lines.shown, ${charactersKept}) END
-        AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.shown) ELSE sought.digest = sha256(lines.shown) END`;
+async function numberRejects(
+  connection: DuckDBConnection,
+  batch: LogBatch,
+  rejects: string,
+  counted: readonly RejectCount[],
+): Promise<TempTable<'numbered_rejects'>> {
+  const numbered = await makeEmptyTempTable(
+    connection,
+    'numbered_rejects',
+    'file_id BIGINT, line BIGINT, reason VARCHAR, raw VARCHAR, raw_length BIGINT',
+  );
+  const few = counted
+    .map(({ file_id, unnumbered }) => ({ file_id, rows: unnumbered }))
+    .filter(({ rows }) => rows > 0 && rows <= maxSought);
+  for (const group of filesAtOnce(few, maxSought)) {
+    const ids = group.map(({ file_id }) => file_id);
+    const [rows] = numberedRows(batch.files.filter(({ fileId }) => ids.includes(fileId)));
+    await connection.run(
+      `INSERT INTO ${numbered}
+       SELECT lines.file_id, lines.line, sought.reason, sought.raw, sought.raw_length
+       FROM (SELECT file_id, line, ${rawOfLineSql('raw')} AS shown FROM ${rows}) AS lines
+       JOIN (
+         SELECT unnest(list(DISTINCT {file_id: file_id, reason: reason, raw: raw, raw_length: raw_length, digest: digest}), recursive := true)
+         FROM (SELECT file_id, ${rejectColumns} FROM ${rejects} WHERE file_id IN (${ids.join(', ')})) WHERE line IS NULL
+       ) AS sought
+         ON sought.file_id = lines.file_id
+           AND sought.raw = CASE WHEN strlen(lines.shown) <= ${charactersKept} THEN lines.shown ELSE left(lines.shown, ${charactersKept}) END
+           AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.shown) ELSE sought.digest = sha256(lines.shown) END
+       ORDER BY lines.file_id, lines.line`,
+    );
+  }
+  return numbered;
 }
 
 /** Parses lines in their order until there are enough rejects: where there are many, the first ones come soon. */

@@ -230,6 +230,13 @@ export function numberedLines({ readablePath, firstRow, longLines }: FileLines):
   ];
 }
 
+/** SQL relations `(file_id, line, raw)` of the same of several files: the lines of all but the long ones first. */
+export function numberedRows(files: readonly (FileLines & { fileId: number })[]): string[] {
+  const rows = files.map((file) => numberedLines(file).map((numbered) => rowsOfFile(file.fileId, numbered)));
+  const ordinary = rows.map(([first]) => `FROM ${first}`).join(' UNION ALL ');
+  return [`(${ordinary})`, ...rows.flatMap(([, ...long]) => long)];
+}
+
 /** The same of long lines alone. */
 function numberedLongLines({ path, rows }: FileLines['longLines'][number]): string {
   return `(SELECT [${rows.join(', ')}][nth]::BIGINT AS line, raw FROM (SELECT row_number() OVER () AS nth, raw FROM ${lines([path], longReadBuffer)}))`;
