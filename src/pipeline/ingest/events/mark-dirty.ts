@@ -24,13 +24,15 @@ export async function markReportsOfNewEvents(
   if (newHours !== undefined)
     await markReports(connection, 'clicks', runId, bothDays(`SELECT DISTINCT hour::DATE AS day FROM ${newHours}`));
   // A reject or chargeback takes its credit out of those of the two reports that do not end before it: one that comes
-  // weeks later changes none.
+  // weeks later changes none. Credits, nearly all events of a first load, need not be looked up.
   await markReports(
     connection,
     'conversions',
     runId,
-    `SELECT credit.occurred_at::DATE + later AS day
-     FROM ${newEvents} AS event
+    `${bothDays(`SELECT DISTINCT occurred_at::DATE AS day FROM ${newEvents} WHERE kind = 'credit'`)}
+     UNION
+     SELECT credit.occurred_at::DATE + later AS day
+     FROM (FROM ${newEvents} WHERE kind <> 'credit') AS event
      JOIN conversion_events AS credit ON credit.conversion_id = event.conversion_id AND credit.kind = 'credit'
      CROSS JOIN (VALUES (0), (1)) AS steps (later)
      WHERE credit.occurred_at::DATE + later >= event.occurred_at::DATE`,
