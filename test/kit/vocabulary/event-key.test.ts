@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { inMemory, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
-import { keyOfText, keyRanges, repeatedKeys, textKey } from '../../../src/kit/vocabulary/event-key.ts';
+import { keyOfText, keyRanges, repeatedEventKeys, textKey } from '../../../src/kit/vocabulary/event-key.ts';
 
 it('is the first 60 bits of the MD5, in SQL as in code', async () => {
   expect(keyOfText('c1')).toBe(0xa9f7e97965d6cf7n);
@@ -41,10 +41,10 @@ it('parts keys into ranges, ascending, of which each key is in one', async () =>
 it('finds the keys that several rows have, each once', async () => {
   await withDuckDB(inMemory, {}, async (connection) => {
     const rows = '(SELECT unnest([3, 1, 2, 3, 1, 3, 4]) AS event_key)';
-    expect(await queryRows(connection, `${repeatedKeys(rows, 'event_key > 0')} ORDER BY event_key`)).toEqual([
+    expect(await queryRows(connection, `${repeatedEventKeys(rows, 'event_key > 0')} ORDER BY event_key`)).toEqual([
       { event_key: 1 },
       { event_key: 3 },
     ]);
-    expect(await queryRows(connection, repeatedKeys(rows, 'event_key > 1'))).toEqual([{ event_key: 3 }]);
+    expect(await queryRows(connection, repeatedEventKeys(rows, 'event_key > 1'))).toEqual([{ event_key: 3 }]);
   });
 });

@@ -3,7 +3,7 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { numberedRows, parsedLog } from '../../landing/logs/log-parser.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
-import { keyRanges, repeatedKeys } from '../../../kit/vocabulary/event-key.ts';
+import { keyRanges, repeatedEventKeys } from '../../../kit/vocabulary/event-key.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { filesAtOnce } from './files-at-once.ts';
 import type { LogBatch } from './log-batch.ts';
@@ -101,7 +101,7 @@ async function findRepeats(
   ranges: readonly string[],
 ): Promise<void> {
   const repeated = await makeEmptyTempTable(connection, 'repeated_keys', 'event_key BIGINT');
-  for (const range of ranges) await connection.run(`INSERT INTO ${repeated} ${repeatedKeys(rows, range)}`);
+  for (const range of ranges) await connection.run(`INSERT INTO ${repeated} ${repeatedEventKeys(rows, range)}`);
   if ((await countRows(connection, repeated)) === 0) return;
   const key = schema.key.join(', ');
   const candidates = await makeTempTable(
@@ -138,15 +138,15 @@ async function numberContradictions(
     `SELECT file_id, ${key} FROM ${candidates} GROUP BY ALL HAVING min(content) <> max(content)`,
   );
   const [id] = schema.key;
-  const counted = await queryRows<{ file_id: number; rows: number }>(
+  const counted = await queryRows<{ file_id: number; sought: number }>(
     connection,
-    `SELECT file_id, count(DISTINCT ${id}) AS rows FROM ${contradictions} GROUP BY file_id ORDER BY file_id`,
+    `SELECT file_id, count(DISTINCT ${id}) AS sought FROM ${contradictions} GROUP BY file_id ORDER BY file_id`,
   );
   for (const group of filesAtOnce(counted, maxIdsLookedFor)) {
-    const ids = group.map(({ file_id }) => file_id);
-    const files = batch.files.filter(({ fileId }) => ids.includes(fileId));
-    const isFew = group.every(({ rows }) => rows <= maxIdsLookedFor);
-    if (isFew) await soughtIds(connection, contradictions, ids, id);
+    const fileIds = group.map(({ file_id }) => file_id);
+    const files = batch.files.filter(({ fileId }) => fileIds.includes(fileId));
+    const isFew = group.every(({ sought }) => sought <= maxIdsLookedFor);
+    if (isFew) await soughtIds(connection, contradictions, fileIds, id);
     for (const rows of numberedRows(files)) {
       const numbered = await makeTempTable(
         connection,
@@ -172,11 +172,11 @@ const maxIdsLookedFor = 200;
 async function soughtIds(
   connection: DuckDBConnection,
   contradictions: TempTable<'contradictions'>,
-  files: readonly number[],
+  fileIds: readonly number[],
   id: string | undefined,
 ): Promise<void> {
   await connection.run(
-    `SET VARIABLE sought_ids = (SELECT string_agg(DISTINCT regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id IN (${files.join(', ')}))`,
+    `SET VARIABLE sought_ids = (SELECT string_agg(DISTINCT regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id IN (${fileIds.join(', ')}))`,
   );
 }
 

@@ -3,19 +3,19 @@ const maxFiles = 16;
 
 /**
  * Parts files into groups, in their order, of which each is read by one statement: that is planned once, and several
- * processors share it. `rows`: what is looked for in a file; more than `maxRows` only in a file by itself.
+ * processors share it. `sought`: how much is looked for in a file; more than `maxSought` only in one by itself.
  */
-export function filesAtOnce<File extends { rows: number }>(files: readonly File[], maxRows: number): File[][] {
+export function filesAtOnce<File extends { sought: number }>(files: readonly File[], maxSought: number): File[][] {
   const groups: File[][] = [];
-  let rows = 0;
+  let sought = 0;
   for (const file of files) {
     const group = groups.at(-1);
-    if (group === undefined || group.length === maxFiles || rows + file.rows > maxRows) {
+    if (group === undefined || group.length === maxFiles || sought + file.sought > maxSought) {
       groups.push([file]);
-      rows = file.rows;
+      sought = file.sought;
     } else {
       group.push(file);
-      rows += file.rows;
+      sought += file.sought;
     }
   }
   return groups;

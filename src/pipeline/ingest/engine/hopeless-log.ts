@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { QuarantineError, type FileLines } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
+import { isRow, parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
 import { filesAtOnce } from './files-at-once.ts';
 
 /** A file with so many rows, all rejected, is no log of this kind: a few kilobytes may unpack to twenty million. */
@@ -21,11 +21,11 @@ export async function hopelessLogs<File extends LogFile>(
   schema: LogSchema,
   files: readonly File[],
 ): Promise<{ file: File; error: QuarantineError }[]> {
-  const large: { file: File; rows: number }[] = [];
+  const large: { file: File; sought: number }[] = [];
   // Long lines are in files of their own, and one of them may fit.
   for (const file of files)
     if (file.longLines.length === 0 && (await stat(file.readablePath)).size >= maxRejects * minRowBytes)
-      large.push({ file, rows: firstRows });
+      large.push({ file, sought: 1 });
   const hopeless: { file: File; error: QuarantineError }[] = [];
   for (const group of filesAtOnce(large, Infinity)) {
     const some = group.map((one) => one.file);
@@ -49,10 +49,7 @@ async function allRejected<File extends LogFile>(
   files: readonly File[],
   rows: number,
 ): Promise<{ file: File; rejected: number; reason: string }[]> {
-  // Blank lines are no rows.
-  const firstOfEach = files.map(
-    (file) => `(FROM ${rowsInOrder(file, file.fileId)} WHERE trim(raw) <> '' LIMIT ${rows})`,
-  );
+  const firstOfEach = files.map((file) => `(FROM ${rowsInOrder(file, file.fileId)} WHERE ${isRow} LIMIT ${rows})`);
   const tried = await queryRows<{ file_id: number; rejected: number; reason: string }>(
     connection,
     `SELECT file_id, count(*) AS rejected, mode(reject->>'reason') AS reason

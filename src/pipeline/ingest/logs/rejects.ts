@@ -70,11 +70,10 @@ function reasonOf({ format, unterminatedRow }: LogBatchFile): string {
 const maxSought = 10_000;
 
 /**
- * Makes the table `(file_id, line, reason, raw, raw_length)` of rejects without a line number, for files that have few.
+ * Makes the table `(file_id, line, reason, raw, raw_length)` of the first rejects without a number, of files with few.
  * Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines
  * the numbers are known. The rejects are made a list and rows again, of which DuckDB knows that they are few: otherwise
- * it keeps all lines in memory and looks the rejects up among them. Found ones are sorted, since one processor alone
- * would keep the order of the files.
+ * it keeps all lines in memory and looks the rejects up among them.
  */
 async function numberRejects(
   connection: DuckDBConnection,
@@ -88,23 +87,23 @@ async function numberRejects(
     'file_id BIGINT, line BIGINT, reason VARCHAR, raw VARCHAR, raw_length BIGINT',
   );
   const few = counted
-    .map(({ file_id, unnumbered }) => ({ file_id, rows: unnumbered }))
-    .filter(({ rows }) => rows > 0 && rows <= maxSought);
+    .map(({ file_id, unnumbered }) => ({ file_id, sought: unnumbered }))
+    .filter(({ sought }) => sought > 0 && sought <= maxSought);
   for (const group of filesAtOnce(few, maxSought)) {
-    const ids = group.map(({ file_id }) => file_id);
-    const [rows] = numberedRows(batch.files.filter(({ fileId }) => ids.includes(fileId)));
+    const fileIds = group.map(({ file_id }) => file_id);
+    const [rows] = numberedRows(batch.files.filter(({ fileId }) => fileIds.includes(fileId)));
     await connection.run(
       `INSERT INTO ${numbered}
        SELECT lines.file_id, lines.line, sought.reason, sought.raw, sought.raw_length
        FROM (SELECT file_id, line, ${rawOfLineSql('raw')} AS shown FROM ${rows}) AS lines
        JOIN (
          SELECT unnest(list(DISTINCT {file_id: file_id, reason: reason, raw: raw, raw_length: raw_length, digest: digest}), recursive := true)
-         FROM (SELECT file_id, ${rejectColumns} FROM ${rejects} WHERE file_id IN (${ids.join(', ')})) WHERE line IS NULL
+         FROM (SELECT file_id, ${rejectColumns} FROM ${rejects} WHERE file_id IN (${fileIds.join(', ')})) WHERE line IS NULL
        ) AS sought
          ON sought.file_id = lines.file_id
            AND sought.raw = CASE WHEN strlen(lines.shown) <= ${charactersKept} THEN lines.shown ELSE left(lines.shown, ${charactersKept}) END
            AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.shown) ELSE sought.digest = sha256(lines.shown) END
-       ORDER BY lines.file_id, lines.line`,
+       QUALIFY row_number() OVER (PARTITION BY lines.file_id ORDER BY lines.line) <= ${maxRejectsKept}`,
     );
   }
   return numbered;

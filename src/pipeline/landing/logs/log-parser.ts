@@ -34,6 +34,9 @@ export function parsedLog(schema: LogSchema, rows: string): string {
     SELECT * FROM events`;
 }
 
+/** SQL that is true of a line that is not blank, or longer than a blank one should be; OR would trim every line. */
+export const isRow = `CASE WHEN strlen(raw) > 64 THEN true ELSE trim(raw) <> '' END`;
+
 /**
  * The steps of both statements, one after the other, as SQL comments describe them. Each is used once, so DuckDB plans
  * them as one query without a table between.
@@ -42,9 +45,9 @@ function judgedRows(schema: LogSchema, rows: string): string {
   const { fields } = schema;
   const shape = quoted(JSON.stringify(Object.fromEntries(fields.map(({ name }) => [name, 'VARCHAR']))));
   return `WITH
-    -- Lines that are not blank; OR would trim every line. texts: the fields' texts, NULL where the line is not JSON.
+    -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
     raw_rows AS (
-      SELECT *, TRY(from_json(raw, ${shape})) AS texts FROM ${rows} WHERE CASE WHEN strlen(raw) > 64 THEN true ELSE trim(raw) <> '' END
+      SELECT *, TRY(from_json(raw, ${shape})) AS texts FROM ${rows} WHERE ${isRow}
     ),
     raw_texts AS (
       SELECT *, unnest(texts) FROM raw_rows

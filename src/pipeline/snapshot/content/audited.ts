@@ -5,7 +5,7 @@ import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from 
 import { dayMarts, type DayMart } from '../../models/day-marts.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
 import { dayOf, type Day } from '../../../kit/time/moment.ts';
-import { keyRanges, repeatedKeys } from '../../../kit/vocabulary/event-key.ts';
+import { keyRanges, repeatedEventKeys } from '../../../kit/vocabulary/event-key.ts';
 import type { Run } from '../../runs/stage.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import type { Manifest } from '../manifest.ts';
@@ -77,7 +77,7 @@ export async function openAudited(
   const newRows = newFiles.reduce((sum, { rows }) => sum + rows, 0);
   for (const range of keyRanges(newRows, isAllNew ? 'compared' : 'joined')) {
     const ofNew = isAllNew ? '' : `AND event_key IN (SELECT event_key FROM ${relation(newFiles)} WHERE ${range})`;
-    await connection.run(`INSERT INTO ${repeated} ${repeatedKeys(clicks, `${range} ${ofNew}`)}`);
+    await connection.run(`INSERT INTO ${repeated} ${repeatedEventKeys(clicks, `${range} ${ofNew}`)}`);
   }
   const written = await queryRows<{ mart: string; day: Day }>(
     connection,

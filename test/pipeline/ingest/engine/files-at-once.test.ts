@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { filesAtOnce } from '../../../../src/pipeline/ingest/engine/files-at-once.ts';
 
-const files = (...rows: number[]) => rows.map((each) => ({ rows: each }));
+const files = (...sought: number[]) => sought.map((each) => ({ sought: each }));
 
-it('reads files together, in their order, until so many rows are looked for', () => {
+it('reads files together, in their order, until so much is looked for', () => {
   expect(filesAtOnce(files(3, 4, 4, 1), 8)).toEqual([files(3, 4), files(4, 1)]);
 });
 
