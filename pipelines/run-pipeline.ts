@@ -191,7 +191,7 @@ async function ledgeredRun<Result extends object>(
     await ledger.beginStage(runId, each.name, now());
     const started = performance.now();
     try {
-      const output = await untilInterrupted(state.connection, stop, () => each.run(run, input));
+      const output = await untilInterrupted(state, stop, () => each.run(run, input));
       await ledger.endStage(runId, each.name, now(), rows(output));
       run.logger.info(
         { run: runId, ms: Math.round(performance.now() - started), ...(output as object) },

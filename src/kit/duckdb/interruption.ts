@@ -6,19 +6,19 @@ const grace = 2000;
 const betweenTries = 100;
 
 /**
- * Does the work. Two seconds after the signal is aborted it interrupts the connection's statements until the work has
- * ended; the work then throws an error for which `isInterruption` is true. Most supervisors give a process ten seconds
- * to end.
+ * Does the work. Two seconds after the signal is aborted it interrupts the statements of a connection, or of several,
+ * until the work has ended; the work then throws an error for which `isInterruption` is true. Most supervisors give a
+ * process ten seconds to end.
  */
 export async function untilInterrupted<Result>(
-  connection: Pick<DuckDBConnection, 'interrupt'>,
+  statements: Pick<DuckDBConnection, 'interrupt'>,
   stop: AbortSignal | undefined,
   work: () => Promise<Result>,
   after: number = grace,
 ): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {
-    connection.interrupt();
+    statements.interrupt();
     timer = setTimeout(interrupt, betweenTries);
   };
   const onStop = () => {

@@ -238,7 +238,7 @@ async function buildDatabase(
     );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
     const publishedFolder = published && join(run.data.published, published.snapshot_id);
-    // Files of tables need nothing but what is committed: written meanwhile, they take a publish no time.
+    // Files of tables need nothing but what is committed, and are written meanwhile.
     const [audits, tableFiles] = await bothToTheirEnd(
       auditSnapshot(connection, run, published, parquet).then(async (passed) => {
         await writeFeedFiles(connection, folder, publishedFolder, run.asOf, run.effects.files);

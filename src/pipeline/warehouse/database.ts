@@ -26,6 +26,8 @@ export interface StateDatabase {
    * of `connection`.
    */
   connect(): Promise<DuckDBConnection>;
+  /** Has the statements under way on all connections end with an error. */
+  interrupt(): void;
   /**
    * Runs the work between BEGIN and COMMIT, with `db` and `connection` as they are. Throws, with nothing
    * committed, when the work throws or when a statement of it failed, even if that failure was caught.
@@ -145,6 +147,7 @@ class OpenStateDatabase implements StateDatabase {
   readonly #file: string;
   readonly #database: OpenDuckDB;
   readonly #effects: Effects;
+  readonly #others: DuckDBConnection[] = [];
   #closed = false;
 
   constructor(file: string, database: OpenDuckDB, effects: Effects) {
@@ -155,8 +158,14 @@ class OpenStateDatabase implements StateDatabase {
     this.db = kyselyOn(database.connection);
   }
 
-  connect(): Promise<DuckDBConnection> {
-    return this.#database.connect();
+  async connect(): Promise<DuckDBConnection> {
+    const connection = await this.#database.connect();
+    this.#others.push(connection);
+    return connection;
+  }
+
+  interrupt(): void {
+    for (const connection of [this.connection, ...this.#others]) connection.interrupt();
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {
@@ -172,6 +181,7 @@ class OpenStateDatabase implements StateDatabase {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#others.length = 0;
     try {
       await this.db.destroy();
       await this.#effects.perform('state: checkpointed at closing', () => this.connection.run('CHECKPOINT'));

@@ -13,6 +13,7 @@ import { DamagedStateError, openStateDatabase } from '../../../src/pipeline/ware
 import type { StateDatabase } from '../../../src/pipeline/warehouse/database.ts';
 import { duckdbOptions } from '../../../src/kit/duckdb/duckdb-options.ts';
 import { migrationsFolder } from '../../../src/pipeline/warehouse/migrations.ts';
+import { isInterruption, untilInterrupted } from '../../../src/kit/duckdb/interruption.ts';
 import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 
 let folder: string;
@@ -44,6 +45,20 @@ async function folderOfMigrations(...added: [name: string, text: string][]): Pro
 }
 
 const fact = { fact: 'colour', value: 'blue' };
+
+it('interrupts what runs on any of its connections', async () => {
+  const state = await open();
+  const second = await state.connect();
+  const endless =
+    'SELECT count(*) FROM range(10_000_000_000) AS a, range(1_000_000) AS b WHERE a.range % 7 = b.range % 11';
+  const ended = await untilInterrupted(
+    state,
+    AbortSignal.abort(),
+    () => Promise.allSettled([state.connection.run(endless), second.run(endless)]),
+    0,
+  );
+  expect(ended.map((each) => each.status === 'rejected' && isInterruption(each.reason))).toEqual([true, true]);
+});
 
 describe('openStateDatabase', () => {
   it('makes a migrated database in UTC and keeps what was committed', async () => {

@@ -78,7 +78,7 @@ export async function writeAnalytics(
   return rowCounts;
 }
 
-/** Returns SQL for the comments on a table or view and its columns: one statement, as a snapshot has two hundred. */
+/** Returns SQL for the comments on a table or view and its columns; in one go, since a snapshot has two hundred. */
 function commentsOf(what: 'TABLE' | 'VIEW', model: SqlModel): string {
   return [
     `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(commentOf(model))}`,
