@@ -14,6 +14,8 @@ export interface OpenDuckDB {
   readonly connection: DuckDBConnection;
   /** Opens one more connection, for statements that run beside others. */
   connect(): Promise<DuckDBConnection>;
+  /** Has the statements under way on all connections end with an error. */
+  interrupt(): void;
   /** May be called twice. */
   close(): void;
 }
@@ -36,12 +38,15 @@ export async function openDuckDB(
     await connection.run(`SET TimeZone = 'UTC'; ${setUp}`);
     return connection;
   };
+  const interrupt = () => {
+    for (const connection of connections) connection.interrupt();
+  };
   const close = () => {
     for (const connection of connections.splice(0)) connection.closeSync();
     instance.closeSync();
   };
   try {
-    return { connection: await connect(), connect, close };
+    return { connection: await connect(), connect, interrupt, close };
   } catch (error) {
     close();
     throw error;

@@ -147,7 +147,6 @@ class OpenStateDatabase implements StateDatabase {
   readonly #file: string;
   readonly #database: OpenDuckDB;
   readonly #effects: Effects;
-  readonly #others: DuckDBConnection[] = [];
   #closed = false;
 
   constructor(file: string, database: OpenDuckDB, effects: Effects) {
@@ -158,14 +157,12 @@ class OpenStateDatabase implements StateDatabase {
     this.db = kyselyOn(database.connection);
   }
 
-  async connect(): Promise<DuckDBConnection> {
-    const connection = await this.#database.connect();
-    this.#others.push(connection);
-    return connection;
+  connect(): Promise<DuckDBConnection> {
+    return this.#database.connect();
   }
 
   interrupt(): void {
-    for (const connection of [this.connection, ...this.#others]) connection.interrupt();
+    this.#database.interrupt();
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {
@@ -181,7 +178,6 @@ class OpenStateDatabase implements StateDatabase {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#others.length = 0;
     try {
       await this.db.destroy();
       await this.#effects.perform('state: checkpointed at closing', () => this.connection.run('CHECKPOINT'));
