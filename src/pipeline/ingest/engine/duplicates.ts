@@ -138,14 +138,14 @@ async function numberContradictions(
     `SELECT file_id, ${key} FROM ${candidates} GROUP BY ALL HAVING min(content) <> max(content)`,
   );
   const [id] = schema.key;
-  const counted = await queryRows<{ file_id: number; sought: number }>(
+  const counted = await queryRows<{ file_id: number; ids: number }>(
     connection,
-    `SELECT file_id, count(DISTINCT ${id}) AS sought FROM ${contradictions} GROUP BY file_id ORDER BY file_id`,
+    `SELECT file_id, count(DISTINCT ${id}) AS ids FROM ${contradictions} GROUP BY file_id ORDER BY file_id`,
   );
-  for (const group of filesAtOnce(counted, maxIdsLookedFor)) {
+  for (const group of filesAtOnce(counted, ({ ids }) => ids, maxIdsLookedFor)) {
     const fileIds = group.map(({ file_id }) => file_id);
     const files = batch.files.filter(({ fileId }) => fileIds.includes(fileId));
-    const isFew = group.every(({ sought }) => sought <= maxIdsLookedFor);
+    const isFew = group.every(({ ids }) => ids <= maxIdsLookedFor);
     if (isFew) await soughtIds(connection, contradictions, fileIds, id);
     for (const rows of numberedRows(files)) {
       const numbered = await makeTempTable(

@@ -21,15 +21,14 @@ export async function hopelessLogs<File extends LogFile>(
   schema: LogSchema,
   files: readonly File[],
 ): Promise<{ file: File; error: QuarantineError }[]> {
-  const large: { file: File; sought: number }[] = [];
+  const large: File[] = [];
   // Long lines are in files of their own, and one of them may fit.
   for (const file of files)
     if (file.longLines.length === 0 && (await stat(file.readablePath)).size >= maxRejects * minRowBytes)
-      large.push({ file, sought: 1 });
+      large.push(file);
   const hopeless: { file: File; error: QuarantineError }[] = [];
-  for (const group of filesAtOnce(large, Infinity)) {
-    const some = group.map((one) => one.file);
-    for (const { file } of await allRejected(connection, schema, some, firstRows))
+  for (const group of filesAtOnce(large))
+    for (const { file } of await allRejected(connection, schema, group, firstRows))
       for (const { rejected, reason } of await allRejected(connection, schema, [file], maxRejects + 1))
         hopeless.push({
           file,
@@ -38,7 +37,6 @@ export async function hopelessLogs<File extends LogFile>(
             `its first ${rejected} rows are all rejected, most of them as ${reason}: land it where it belongs, or with the fields that landing/${schema.kind} has`,
           ),
         });
-  }
   return hopeless;
 }
 

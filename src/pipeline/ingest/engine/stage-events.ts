@@ -83,7 +83,7 @@ export async function withoutDuplicates(
   return { ...staged, days };
 }
 
-/** Empties a scratch folder and has statements write into it, whose rows need no order: to keep it takes memory. */
+/** Empties a scratch folder and has statements write into it. Rows need no order: to keep theirs takes memory. */
 async function writeScratch(
   connection: DuckDBConnection,
   { data, effects }: ScratchRun,

@@ -86,10 +86,8 @@ async function numberRejects(
     'numbered_rejects',
     'file_id BIGINT, line BIGINT, reason VARCHAR, raw VARCHAR, raw_length BIGINT',
   );
-  const few = counted
-    .map(({ file_id, unnumbered }) => ({ file_id, sought: unnumbered }))
-    .filter(({ sought }) => sought > 0 && sought <= maxSought);
-  for (const group of filesAtOnce(few, maxSought)) {
+  const few = counted.filter(({ unnumbered }) => unnumbered > 0 && unnumbered <= maxSought);
+  for (const group of filesAtOnce(few, ({ unnumbered }) => unnumbered, maxSought)) {
     const fileIds = group.map(({ file_id }) => file_id);
     const [rows] = numberedRows(batch.files.filter(({ fileId }) => fileIds.includes(fileId)));
     await connection.run(
