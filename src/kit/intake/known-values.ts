@@ -69,7 +69,7 @@ interface TimeForm {
 
 /**
  * Patterns of times, besides those that are read without one: RFC 3339 and what says the same, and whole numbers since
- * the epoch. Days and months of two digits can be told apart only where one is above 12, so both orders may fit.
+ * the epoch. Days and months of two digits are distinguishable only where one is above 12, so both orders may fit.
  */
 export const timeForms: readonly TimeForm[] = [
   { pattern: '%Y-%m-%d %I:%M:%S %p', example: '2026-11-18 01:05:09 PM', seen: 'Voluum reports' },

@@ -9,7 +9,7 @@ import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 /** Pipelines whose outcomes are noted. A stage that is run alone is none: a refresh makes up for it. */
 const pipelines = ['refresh', 'postbacks', 'pull', 'pictures', 'maintenance', 'backfill'] as const;
 
-/** How the last run of a pipeline on this machine ended, whoever started it and whether or not a ledger has it. */
+/** How the last run of a pipeline on this machine ended, by whichever command and whether or not a ledger has it. */
 export type PipelineOutcome = z.output<typeof outcomeSchema>;
 
 const outcomeSchema = z.object({

@@ -23,6 +23,6 @@ export interface NetworkConversion {
   isCorrection?: boolean | undefined;
 }
 
-/** Why a record is no conversion that could be told of; such ones are counted. */
+/** Why a record is no conversion that can be reported; such ones are counted. */
 export type NoConversion =
   'unreadable' | 'passed_over' | 'unknown_status' | 'bad_time' | 'bad_payout' | 'correction' | 'corrects_unlisted';

@@ -10,7 +10,7 @@ const microsecondPlaces = 6;
 const earliest = microsecondsOf('0001-01-01T00:00:00Z') as bigint;
 const latest = microsecondsOf('9999-12-31T23:59:59.999999Z') as bigint;
 
-/** Landing refuses what lies in the future; here the calendar itself is the bound. */
+/** Landing refuses moments of the future; here the calendar itself is the bound. */
 const endOfTime = new Date('9999-12-31T23:59:59Z');
 
 /** A time without an offset, as our own logs may write it. */

@@ -42,7 +42,7 @@ const parquetMark = Buffer.from('PAR');
 /** Old workbooks, and new ones with a password. */
 const oleMark = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
 
-/** Tells by its first bytes how a file is packed. */
+/** Returns how a file is packed, by its first bytes. */
 export function recognizePacking(head: Buffer): Packing {
   const found = packings.find(([, mark]) => startsWith(head, mark));
   if (found !== undefined) return found[0];
@@ -53,7 +53,7 @@ export function recognizePacking(head: Buffer): Packing {
 }
 
 /**
- * Tells by its first bytes what a file is; its name does not count. `isWhole`: nothing follows them.
+ * Returns what a file is by its first bytes; its name does not count. `isWhole`: nothing follows them.
  */
 export function recognize(
   head: Buffer,
@@ -65,7 +65,7 @@ export function recognize(
   return packing === 'none' ? { packing, form: recognizeForm(head, isWhole, settings, names) } : { packing };
 }
 
-/** Tells what unpacked bytes are. */
+/** Returns what unpacked bytes are. */
 export function recognizeForm(
   head: Buffer,
   isWhole: boolean,

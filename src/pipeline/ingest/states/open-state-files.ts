@@ -22,7 +22,7 @@ export interface StateFiles {
 }
 
 /**
- * Opens the files of states among a run's files: they are read together, since each tells what is new after another.
+ * Opens the files of states among a run's files: they are read together, since each shows what is new after another.
  */
 export async function openStateFiles(
   run: Run,

@@ -90,7 +90,7 @@ function assertNotPacked(path: string): void {
     throw new UnusableFile({ reason: `broken_${packing}`, detail: `the ${packing} has no bytes` });
 }
 
-/** Tells by a file's first bytes whether it is CSV that lies there as it is. False where it cannot be opened. */
+/** Returns whether a file is CSV that is not packed, by its first bytes. False where it cannot be opened. */
 export function isUnpackedCsv({ kind, absolutePath, bytes }: ConvertibleFile): boolean {
   try {
     const head = headOf(absolutePath);

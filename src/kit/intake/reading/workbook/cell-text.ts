@@ -6,7 +6,7 @@ const dateFormats = [
   [50, 58],
 ] as const;
 
-/** Tells whether a number format shows moments. `code`: its pattern, where the file has one. */
+/** Returns whether a number format shows moments. `code`: its pattern, where the file has one. */
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return dateFormats.some(([first, last]) => id >= first && id <= last);
   // Without texts in quotes, colours and conditions in brackets, and characters that stand for themselves.

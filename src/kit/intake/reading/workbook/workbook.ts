@@ -17,7 +17,7 @@ export interface Workbook {
 
 const root = 'xl/workbook.xml';
 
-/** Tells a workbook from other zips. */
+/** Returns whether a zip is a workbook. */
 export function isWorkbook(members: ZipMembers): boolean {
   return members.names.includes(root) || members.names.includes('xl/workbook.bin');
 }
@@ -94,7 +94,7 @@ async function strings(members: ZipMembers, check: (chunk: Buffer) => void): Pro
   return shared;
 }
 
-/** Tells which texts are a cell's: those in `t`, but for hints of how to read them aloud. */
+/** Returns which texts are a cell's: those in `t`, but for hints of how to read them aloud. */
 export class TextElements {
   #inText = false;
   #inHint = false;
