@@ -12,6 +12,7 @@ import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventRelation, eventTime, promoteFiles, withPlace } from '../../warehouse/event-files.ts';
 import { addKeyRun, filesThatMayHold, keyRunName } from '../../warehouse/keys/event-keys.ts';
 import { mergeKeyRuns } from '../../warehouse/keys/upkeep.ts';
+import { mergeSmallFiles } from '../../warehouse/merge-event-files.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
 import { recordFile } from '../ledger/ledger.ts';
@@ -72,6 +73,7 @@ export async function ingestLog(
   const newFiles = await storeEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
   await addKeyRun({ ...run, connection }, schema.kind, newFiles, keyRunName(run.runId));
   await mergeKeyRuns({ ...run, connection }, schema.kind, run.runId, manyKeyRuns);
+  await mergeSmallFiles({ ...run, connection }, schema.kind);
   const accepted = await acceptedByFile(state, schema, newFiles);
 
   for (const file of batch.files) {
