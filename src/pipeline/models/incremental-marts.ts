@@ -108,12 +108,15 @@ async function writeTogether(
      TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}, PARTITION_BY (day_number), RETURN_STATS)`,
     ),
   );
-  await connection.run(
-    `DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`,
-  );
   const byDay = Map.groupBy(written, ({ filename }) =>
     dayOfNumber(Number(/day_number=(\d+)/.exec(relative(folder, filename))?.[1])),
   );
+  // Rows of the others are replaced where they are: of a table with a key DuckDB keeps rows that were deleted.
+  const empty = days.filter((day) => !byDay.has(day));
+  if (empty.length > 0)
+    await connection.run(
+      `DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${empty.map((day) => `DATE '${day}'`).join(', ')})`,
+    );
   const [whole, cut] = [
     [...byDay].filter(([, parts]) => parts.length === 1),
     [...byDay].filter(([, parts]) => parts.length > 1),
