@@ -5,6 +5,7 @@ import { ensureKeyRuns, mergeKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { eventKinds } from '../../kit/vocabulary/values.ts';
 import { requestBackup } from '../warehouse/state-copies.ts';
 import { compactDay, type EventDay } from './compact-day.ts';
+import { rewriteWornTables } from './rewrite-tables.ts';
 
 interface CompactSummary {
   /** Days of a log that were compacted. */
@@ -25,7 +26,7 @@ const maxDays = 10;
 const minKeyRuns = 4;
 
 /**
- * Merges key runs, and makes one sorted file of each day before yesterday that has several files or an unsorted one,
+ * Merges key runs, writes tables of mostly deleted rows again, and makes one sorted file of each day before yesterday that has several files or an unsorted one,
  * the oldest first. Nearly every run adds files to today and yesterday, so compacting those would not last. Each day is
  * a transaction of its own, which an interrupted run keeps.
  */
@@ -39,6 +40,9 @@ export const compactStage: Stage<StateDatabase, CompactSummary> = {
         await ensureKeyRuns(keys, kind, run.runId);
         await mergeKeyRuns(keys, kind, run.runId, minKeyRuns);
       }, `key runs of ${kind} merged`);
+    const worn = await state.transaction(() => rewriteWornTables(state.connection), 'worn tables written again');
+    if (worn.length > 0)
+      run.logger.info({ tables: worn }, 'tables of the state had more deleted rows than others: written again');
     const due = await daysToCompact(run, state);
     const now = due.slice(0, maxDays);
     const summary: CompactSummary = {
