@@ -10,7 +10,7 @@ import type { EventKind } from '../../kit/vocabulary/values.ts';
 import type { Run } from '../runs/stage.ts';
 import { eventRelation, eventRowGroupRows, eventTime, promoteFile } from './event-files.ts';
 import { kyselyOn } from './kysely.ts';
-import { requestBackup } from './state-copies.ts';
+import { isLargeState, requestBackup } from './state-copies.ts';
 
 type Merging = Pick<Run, 'runId' | 'data' | 'effects' | 'logger'> & { connection: DuckDBConnection };
 
@@ -72,8 +72,11 @@ async function assertUndamaged(path: string, sha256: string): Promise<void> {
   );
 }
 
-/** Number of small files of a day that become one: every statement that reads the day opens each of them. */
-const manySmallFiles = 8;
+/**
+ * Number of small files of a day that become one: every statement that reads the day opens each of them. More where the
+ * state is large, since a copy of it is made before replaced files are removed.
+ */
+const manySmallFiles = { usually: 8, inLargeState: 64 } as const;
 
 /**
  * Makes one file of a day's small event files that runs before this one wrote, where there are many: a schedule that
@@ -82,6 +85,7 @@ const manySmallFiles = 8;
  * the caller's transaction.
  */
 export async function mergeSmallFiles(of: Merging, kind: EventKind): Promise<void> {
+  const atLeast = (await isLargeState(of.data)) ? manySmallFiles.inLargeState : manySmallFiles.usually;
   const db = kyselyOn(of.connection);
   const small = db
     .selectFrom('event_files')
@@ -92,7 +96,7 @@ export async function mergeSmallFiles(of: Merging, kind: EventKind): Promise<voi
   const many = small
     .select('day')
     .groupBy('day')
-    .having(({ fn }) => fn.countAll(), '>=', manySmallFiles);
+    .having(({ fn }) => fn.countAll(), '>=', atLeast);
   for (const { day } of await many.orderBy('day').execute()) {
     const old = await small
       .select(['path', 'run_id', 'rows', 'sha256'])

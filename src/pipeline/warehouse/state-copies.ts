@@ -25,6 +25,11 @@ const smallStateBytes = 128 * 1024 * 1024;
  */
 const agedMilliseconds = 3_600_000;
 
+/** Whether the state is so large that it is not copied with every snapshot. */
+export async function isLargeState({ stateFile }: DataDirectory): Promise<boolean> {
+  return (await stat(stateFile)).size > smallStateBytes;
+}
+
 function wantedFile(data: DataDirectory): string {
   return join(data.stateCopies, 'wanted');
 }
@@ -64,9 +69,9 @@ export async function copyState(
   const [newest] = copies;
   const wanted = existsSync(wantedFile(data));
   if (newest?.runId === publishedRunId && !wanted) return undefined;
-  const { size, mtimeMs } = await stat(data.stateFile);
+  const { mtimeMs } = await stat(data.stateFile);
   const isAged = newest === undefined || mtimeMs - (await stat(newest.path)).mtimeMs > agedMilliseconds;
-  if (size > smallStateBytes && !isAged && !wanted) return undefined;
+  if (!isAged && !wanted && (await isLargeState(data))) return undefined;
   const path = join(data.stateCopies, `state-${runNumberText(publishedRunId)}.duckdb`);
   await files.makeDirectory(data.stateCopies);
   await files.copyFile(data.stateFile, `${path}.tmp`, 'state copy: written');

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
@@ -91,6 +91,16 @@ it('a file of a row group or more stays as it is', async () => {
   const files = await filesOf(landing, 'clicks', '2026-11-18');
   expect(files.map(({ rows }) => rows)).toEqual([16_384, 2, 16]);
   expect(files[0]).toEqual(large);
+});
+
+it('a state that is not copied with every snapshot has more small files in a day', async () => {
+  await using landing = await LogLanding.create();
+  for (let run = 1; run <= 9; run++) {
+    if (run === 9) await truncate(landing.data.stateFile, 129 * 2 ** 20);
+    await land(landing, run);
+    await landing.ingest();
+  }
+  expect(await filesOf(landing, 'clicks', '2026-11-18')).toHaveLength(9);
 });
 
 it('where the merging fails the run keeps nothing of it, and the next one has every event once', async () => {
