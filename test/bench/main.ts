@@ -14,6 +14,7 @@ import { measureLandedToServed } from './landed-to-served.ts';
 import { measureMappedLogs } from './mapped.ts';
 import { measurePostbacks } from './postbacks/postbacks.ts';
 import { measureQuietRuns } from './quiet.ts';
+import { measureRunsOfADay } from './runs-of-a-day.ts';
 import { measureServing } from './serve/serving.ts';
 import { measureTracking } from './track/tracking.ts';
 
@@ -25,6 +26,7 @@ const measures: Record<string, (bench: Bench) => Promise<Measure[]>> = {
   conversions: measureConversionRows,
   catalog: measureCatalog,
   quiet: measureQuietRuns,
+  runs: measureRunsOfADay,
   served: measureLandedToServed,
   serve: measureServing,
   postbacks: measurePostbacks,
