@@ -26,9 +26,9 @@ const maxDays = 10;
 const minKeyRuns = 4;
 
 /**
- * Merges key runs, writes tables of mostly deleted rows again, and makes one sorted file of each day before yesterday that has several files or an unsorted one,
- * the oldest first. Nearly every run adds files to today and yesterday, so compacting those would not last. Each day is
- * a transaction of its own, which an interrupted run keeps.
+ * Merges key runs, writes tables of mostly deleted rows again, and makes one sorted file of each day before yesterday
+ * that has several files or an unsorted one, the oldest first. Nearly every run adds files to today and yesterday, so
+ * compacting those would not last. Each day is a transaction of its own, which an interrupted run keeps.
  */
 export const compactStage: Stage<StateDatabase, CompactSummary> = {
   name: 'compact',

@@ -7,6 +7,7 @@ import type { Effects } from '../../kit/files/effects.ts';
 import { warehouseIdKey } from '../deliveries/sync-deliveries.ts';
 import { currentManifest } from '../snapshot/snapshot-store.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { eventKinds } from '../../kit/vocabulary/values.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, isDamage, type StateDatabase } from '../warehouse/database.ts';
 import { bumpRevision, deleteMetadata } from '../warehouse/metadata.ts';
@@ -14,6 +15,7 @@ import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
 import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { rewriteDatabase } from '../../kit/duckdb/rewrite-database.ts';
 import { invalidateMarts } from '../warehouse/dirty-partitions.ts';
+import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
 import { noteReason } from './damage-note.ts';
@@ -155,6 +157,9 @@ async function finishRecovery(
       // An earlier fingerprint must not come back with other content.
       await bumpRevision(connection, skippedRevisions);
       if (adopt) logger.warn(await adoptPublished(connection), 'copied into the state from the published snapshot');
+      // A copy may name key runs that were merged since.
+      for (const kind of eventKinds)
+        await ensureKeyRuns({ connection, data, effects, logger }, kind, await lastRunId(connection));
     }, 'recovery');
   if (snapshot === undefined || (await lastRunId(connection)) >= snapshot.manifest.run_id) await finish(false);
   else await withPublished(connection, snapshot, () => finish(true));

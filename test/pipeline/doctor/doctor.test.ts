@@ -66,6 +66,14 @@ it('notes where no keys of events are here, as after a takeover, and has them ma
   expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
 });
 
+it('misses no keys of events once a copy of the state is restored that names keys merged since', async () => {
+  const pipeline = await refreshed();
+  await rm(pipeline.data.keys, { recursive: true });
+  await truncate(pipeline.data.stateFile, 100);
+  await pipeline.refresh('2025-03-10T12:30:00Z');
+  expect(listed(await doctor(pipeline, { deep: true })).filter((found) => found.includes('keys'))).toEqual([]);
+});
+
 it('sees each damage, repairs what can be repaired, and is content afterwards', async () => {
   const pipeline = await refreshed();
   expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
