@@ -80,9 +80,9 @@ const manySmallFiles = { usually: 8, inLargeState: 64 } as const;
 
 /**
  * Makes one file of a day's small event files that runs before this one wrote, where there are many: a schedule that
- * runs each minute writes a thousand a day. Small ones have less than a row group, so an event is written again a few
- * times at most, and a day has few files beside one for each row group. A day with a damaged file keeps its files. In
- * the caller's transaction.
+ * runs each minute writes a thousand a day. Small ones have less than a row group, so a merge writes few rows, and a
+ * day has few files beside one for each row group. A day with a damaged file keeps its files. In the caller's
+ * transaction.
  */
 export async function mergeSmallFiles(of: Merging, kind: EventKind): Promise<void> {
   const atLeast = (await isLargeState(of.data)) ? manySmallFiles.inLargeState : manySmallFiles.usually;
