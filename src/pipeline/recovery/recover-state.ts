@@ -158,8 +158,8 @@ async function finishRecovery(
       await bumpRevision(connection, skippedRevisions);
       if (adopt) logger.warn(await adoptPublished(connection), 'copied into the state from the published snapshot');
       // A copy may name key runs that were merged since.
-      for (const kind of eventKinds)
-        await ensureKeyRuns({ connection, data, effects, logger }, kind, await lastRunId(connection));
+      const runId = await lastRunId(connection);
+      for (const kind of eventKinds) await ensureKeyRuns({ connection, data, effects, logger }, kind, runId);
     }, 'recovery');
   if (snapshot === undefined || (await lastRunId(connection)) >= snapshot.manifest.run_id) await finish(false);
   else await withPublished(connection, snapshot, () => finish(true));

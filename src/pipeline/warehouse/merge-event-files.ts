@@ -1,47 +1,34 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Selectable } from 'kysely';
 import { join, relative } from 'node:path';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 import { quoted, quotedPath } from '../../kit/text/sql-text.ts';
-import type { Day, Moment } from '../../kit/time/moment.ts';
+import type { Day } from '../../kit/time/moment.ts';
 import type { EventKind } from '../../kit/vocabulary/values.ts';
 import type { Run } from '../runs/stage.ts';
 import { eventRelation, eventRowGroupRows, eventTime, promoteFile } from './event-files.ts';
 import { kyselyOn } from './kysely.ts';
 import { isLargeState, requestBackup } from './state-copies.ts';
+import type { Tables } from './tables.ts';
 
 type Merging = Pick<Run, 'runId' | 'data' | 'effects' | 'logger'> & { connection: DuckDBConnection };
 
-interface OldFile {
-  /** Within the warehouse's folder. */
-  path: string;
-  rows: number;
-  sha256: string;
-}
-
-/** What the row of a merged file in `event_files` says. */
-interface MergedFile {
-  path: string;
-  rows: number;
-  bytes: number;
-  sha256: string;
-  first_at: Moment;
-  last_at: Moment;
-}
+type EventFile = Selectable<Tables['event_files']>;
 
 /**
- * Writes the events of some files of a day into one, which no row names yet. `step` names the work, `name` the file:
- * `selected` is SQL for its rows from those of all files, a relation. Throws `OfferlineError` for a damaged file: the
- * merged one would have a valid digest of the damage.
+ * Writes the events of some files of a day into one, and returns what its row in `event_files` is to say. `step` names
+ * the work, `name` the file: `selected` is SQL for its rows from those of all files, a relation. Throws
+ * `OfferlineError` for a damaged file: the merged one would have a valid digest of the damage.
  */
 export async function writeMergedFile(
   { connection, runId, data, effects }: Merging,
   { kind, day, step, name }: { kind: EventKind; day: Day; step: string; name: string },
-  old: readonly OldFile[],
+  old: readonly Pick<EventFile, 'path' | 'rows' | 'sha256'>[],
   selected: (relation: string) => string,
-): Promise<MergedFile> {
+): Promise<Pick<EventFile, 'path' | 'rows' | 'bytes' | 'sha256' | 'first_at' | 'last_at'>> {
   const oldPaths = old.map(({ path }) => join(data.warehouse, path));
   for (const [index, { sha256 }] of old.entries()) await assertUndamaged(oldPaths[index] as string, sha256);
   const rows = old.reduce((sum, file) => sum + file.rows, 0);
@@ -53,7 +40,7 @@ export async function writeMergedFile(
        TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${eventRowGroupRows})`,
     ),
   );
-  const [written] = await queryRows<Pick<MergedFile, 'rows' | 'first_at' | 'last_at'>>(
+  const [written] = await queryRows<Pick<EventFile, 'rows' | 'first_at' | 'last_at'>>(
     connection,
     `SELECT count(*) AS rows, min(${eventTime[kind]}) AS first_at, max(${eventTime[kind]}) AS last_at FROM read_parquet(${quotedPath(scratch)})`,
   );
