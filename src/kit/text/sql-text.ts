@@ -1,3 +1,5 @@
+import type { Day } from '../time/moment.ts';
+
 /**
  * Writes a SQL literal, for names, paths and texts of our own; texts of others travel as parameters, or as literals
  * where a query is shown with its values. DuckDB ends a statement at a NUL.
@@ -35,6 +37,11 @@ export function identifier(name: string): string {
 /** Writes strings as a SQL list literal. */
 export function quotedList(texts: readonly string[]): string {
   return `[${texts.map(quoted).join(', ')}]`;
+}
+
+/** Writes at least one day as SQL dates for `IN (…)` or a list. */
+export function sqlDates(days: readonly Day[]): string {
+  return days.map((day) => `DATE '${day}'`).join(', ');
 }
 
 /** SQL of a decimal as its shortest text: 1.500000 → 1.5 */

@@ -6,6 +6,7 @@ import { makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
 import type { Run } from '../runs/stage.ts';
 import { makeRunInput } from '../sql/run-inputs.ts';
 import { modelQuery } from '../sql/model-query.ts';
+import { sqlDates } from '../../kit/text/sql-text.ts';
 import type { Day, Moment } from '../../kit/time/moment.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import { onDays, openDays, type DayRows } from './incremental-marts.ts';
@@ -21,14 +22,14 @@ export async function replaceDaySums(
   days: readonly Day[],
   touchedRows: DayRows<'touched'>,
 ): Promise<void> {
-  const listed = listOf(days);
+  const listed = sqlDates(days);
   await openDays(connection, touchedRows, (moment) => onDays(moment, days));
   await loadSiteClicks(connection, run.data, listed, run.asOf);
   for (const [table, day, query] of [
     ['network_hourly', 'hour::DATE', modelQuery('marts', 'network_hourly')],
     ['site_days', 'day', modelQuery('staging', 'site_days_as_of')],
   ] as const) {
-    await connection.run(`DELETE FROM ${table} WHERE ${day} IN (${listed}) OR ${day} > ${listOf(days.slice(-1))}`);
+    await connection.run(`DELETE FROM ${table} WHERE ${day} IN (${listed}) OR ${day} > ${sqlDates(days.slice(-1))}`);
     await connection.run(`INSERT INTO ${table} ${query}`);
   }
 }
@@ -70,11 +71,6 @@ function countsOf(data: DataDirectory, files: readonly EventFile[], condition: s
     'clicks',
     files.map(({ path }) => join(data.warehouse, path)),
   );
-  return `SELECT * EXCLUDE (file_index), [${listOf(files.map(({ day }) => day))}][file_index::BIGINT + 1] AS day
+  return `SELECT * EXCLUDE (file_index), [${sqlDates(files.map(({ day }) => day))}][file_index::BIGINT + 1] AS day
     FROM (SELECT file_index, offer_id, source, external_id, site_key, count(*) AS clicks FROM ${events} ${condition} GROUP BY ALL)`;
-}
-
-/** Returns SQL of at least one date. */
-function listOf(days: readonly Day[]): string {
-  return days.map((day) => `DATE '${day}'`).join(', ');
 }

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import { makeTempView, type TempTable } from '../../kit/duckdb/temp-table.ts';
-import { quoted } from '../../kit/text/sql-text.ts';
+import { quoted, sqlDates } from '../../kit/text/sql-text.ts';
 import { addDays, compareMoments, startOfDay, type Day } from '../../kit/time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { dayNumber, dayOfNumber, numberOfDay } from '../../kit/time/day-number.ts';
@@ -114,9 +114,7 @@ async function writeTogether(
   // Rows of the others are replaced where they are: of a table with a key DuckDB keeps rows that were deleted.
   const empty = days.filter((day) => !byDay.has(day));
   if (empty.length > 0)
-    await connection.run(
-      `DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${empty.map((day) => `DATE '${day}'`).join(', ')})`,
-    );
+    await connection.run(`DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${sqlDates(empty)})`);
   const [whole, cut] = [
     [...byDay].filter(([, parts]) => parts.length === 1),
     [...byDay].filter(([, parts]) => parts.length > 1),

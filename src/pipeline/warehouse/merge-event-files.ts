@@ -55,7 +55,7 @@ async function assertUndamaged(path: string, sha256: string): Promise<void> {
   const found = await sha256Of(path).catch((error: Error) => error.message);
   if (found === sha256) return;
   throw new OfferlineError(
-    `${path} is not what was written (${found}): restore the warehouse folder from a backup. It is left as it is`,
+    `${path} is not what was written (${found}), and is left as it is: \`offerline doctor --deep --repair\` moves it to put-aside/ and says how its rows come back`,
   );
 }
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { dayMarts, type DayMart } from '../../models/day-marts.ts';
-import { quotedPathList } from '../../../kit/text/sql-text.ts';
+import { quotedPathList, sqlDates } from '../../../kit/text/sql-text.ts';
 import { dayOf, type Day } from '../../../kit/time/moment.ts';
 import { keyRanges, repeatedEventKeys } from '../../../kit/vocabulary/event-key.ts';
 import type { Run } from '../../runs/stage.ts';
@@ -129,7 +129,7 @@ async function openBreakdown<Name extends string>(
   name: Name,
   days: readonly Day[],
 ): Promise<TempTable<`audited_${Name}`>> {
-  const ofDays = days.length === 0 ? 'false' : `day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`;
+  const ofDays = days.length === 0 ? 'false' : `day IN (${sqlDates(days)})`;
   const query = `SELECT * FROM snapshot.${name}(days := ${allDays}) WHERE ${ofDays}`;
   return makeTempView(connection, `audited_${name}`, query);
 }
