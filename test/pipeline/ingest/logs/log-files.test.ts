@@ -209,10 +209,8 @@ describe('quarantine', () => {
   it('a million rows and more of which none fits, but not where one does', async ({ landing }) => {
     const commas = ',,,,\n'.repeat(1_000_001);
     await landing.put('clicks/a.csv', `click_id,offer_id,site_key,user_id,clicked_at\n${commas}`);
-    // Blank lines are no rows.
-    await landing.put('clicks/b.ndjson.gz', gzipSync(`\n${`{}\n`.repeat(1_000_001)}`));
-    // A line of more blanks than a blank line has is a row.
-    await landing.put('clicks/d.ndjson.gz', gzipSync(`${' '.repeat(70)}\n`.repeat(1_000_001), { level: 1 }));
+    // Blank lines are no rows; a line of more blanks than a blank line has is one.
+    await landing.put('clicks/b.ndjson.gz', gzipSync(`\n${' '.repeat(70)}\n${`{}\n`.repeat(1_000_000)}`));
     // As many bytes as a million rows take at least.
     await landing.put('clicks/c.ndjson', `${`{}${' '.repeat(97)}\n`.repeat(20_000)}${JSON.stringify(click('a'))}\n`);
     await landing.ingest();
@@ -220,7 +218,6 @@ describe('quarantine', () => {
       'clicks/a.csv quarantined no_row_fits 0=0+0+0',
       'clicks/b.ndjson.gz quarantined no_row_fits 0=0+0+0',
       'clicks/c.ndjson loaded 20001=1+0+20000',
-      'clicks/d.ndjson.gz quarantined no_row_fits 0=0+0+0',
     ]);
   });
 
