@@ -31,13 +31,14 @@ class LongOnesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     environment: 'node',
-    globalSetup: 'test/support/files-in-memory.ts',
+    globalSetup: ['test/support/files-in-memory.ts', 'test/support/name-left-out.ts'],
     pool: 'forks',
     // One more than there are processors: tests wait now and then for processes that they started.
     maxWorkers: availableParallelism() + 1,
     // Some tests start processes or write millions of rows; on a busy machine with two cores they take their time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    tags: [{ name: 'slow', description: 'left out by `npm test`: takes more than a second', timeout: 900_000 }],
     sequence: { sequencer: LongOnesFirst },
     projects: [
       { extends: true, test: { name: 'apart', include: apart } },

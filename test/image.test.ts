@@ -24,6 +24,7 @@ import { parseSettings } from '../src/kit/config/settings.ts';
 import { readSites } from '../src/kit/sites/sites.ts';
 import { unnamedProxy } from '../src/tracker/server/unnamed-proxy.ts';
 import { nodeArguments } from './support/command-line.ts';
+import { slow } from './support/slow.ts';
 
 const root = join(import.meta.dirname, '..');
 const text = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -74,7 +75,7 @@ describe('the Dockerfile', () => {
     expect(Number.parseInt(all('USER').at(-1) ?? '', 10)).toBeGreaterThan(0);
   });
 
-  it('copies all that a refresh needs', async () => {
+  it('copies all that a refresh needs', slow, async () => {
     const app = join(folder, 'app');
     for (const source of image.flatMap((words) => copied.filter((path) => words.includes(` ${path} `))))
       cpSync(join(root, source), join(app, source), { recursive: true });

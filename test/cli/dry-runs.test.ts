@@ -13,6 +13,7 @@ import { outboxRow } from '../support/deliveries.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../support/shared-pipeline.ts';
 import { asOf, clicks, smallData } from '../e2e/small-data.ts';
+import { slow } from '../support/slow.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const later = '2025-03-10T13:00:00Z';
@@ -67,7 +68,7 @@ async function contentOf(...folders: string[]): Promise<string[]> {
 }
 
 describe('offers accept --dry-run', () => {
-  it('names the offers that would go, those that earned most first, and changes nothing', async () => {
+  it('names the offers that would go, those that earned most first, and changes nothing', slow, async () => {
     const pipeline = await withHeldExport();
     const [held] = (await json(pipeline, 'offers', 'held')).held as { fileId: number }[];
     const fileId = String(held?.fileId);
@@ -106,7 +107,7 @@ describe('offers accept --dry-run', () => {
 });
 
 describe('run refresh --dry-run', () => {
-  it('names the files that would be read and why, and changes nothing', async () => {
+  it('names the files that would be read and why, and changes nothing', slow, async () => {
     await using pipeline = await smallData();
     const ask = () => json(pipeline, 'run', 'refresh', '--dry-run', '--as-of', later);
     expect((await ask()).files.map(({ path, why }: Record<string, string>) => [path, why])).toEqual([
@@ -135,7 +136,7 @@ describe('run refresh --dry-run', () => {
 });
 
 describe('run refresh --dry-run, as to how many files there are,', () => {
-  it('counts what the run will: no copy, nothing that was only touched, no CSV that is still written', async () => {
+  it('counts what the run will: no copy, no file only touched, no unfinished CSV', slow, async () => {
     await using pipeline = await smallData();
     const { landing } = pipeline.data;
     await pipeline.landOffers('eu', [{ external_id: 'e', title: 'E', payout: '1', currency: 'EUR' }]);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { endOf } from '../support/commands.ts';
+import { slow } from '../support/slow.ts';
 
-it('a rate that is gone and comes again: no count sinks, and the words say what counts no more and what does again', async () => {
+it('a rate that goes and comes again: no count sinks, and words say what counts', slow, async () => {
   const rates = { EUR: '1.10', GBP: '1.30' };
   await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T09:00:00Z'), { settings: { rates } });
   const ingested = async (...options: string[]) => {
@@ -51,7 +52,7 @@ it('files that no run stood for before: a plan says one file, not 1 files', asyn
   expect(stdout).toMatch(/ would read 1 file, \d+ bytes; 0 ignored\n0 daily reports .*, 0 postbacks due\n/);
 });
 
-it('a refresh that could read no file and has no offer says so loudly, with what to do', async () => {
+it('a refresh that could read no file and has no offer says so loudly, with what to do', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T09:00:00Z'));
   const folder = join(pipeline.data.landing, 'clicks');
   await mkdir(folder, { recursive: true });

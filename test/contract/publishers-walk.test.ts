@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { startService, type RunningService } from '../support/running-service.ts';
 import { TrackerUnderTest } from '../tracker/tracker-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const guide = readFileSync(new URL('../../src/serve/publishers.md', import.meta.url), 'utf8');
 const section = guide.split('## The first fifteen minutes\n')[1]?.split(/^## /m)[0] ?? '';
@@ -156,7 +157,8 @@ class Walker {
 }
 
 it.for(Object.keys(languages) as Language[])(
-  'the walk in %s goes from the site’s secret to a verified reward and a reconciled day',
+  'the walk in %s goes from the secret to a reward and a reconciled day',
+  slow,
   async (language, { skip }) => {
     const { interpreter } = languages[language];
     if (spawnSync(interpreter, ['--version']).error !== undefined) {

@@ -4,6 +4,7 @@ import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';
 import { publishSmallNetwork } from '../support/small-network.ts';
+import { slow } from '../support/slow.ts';
 
 let data: DataDirectory;
 let running: RunningService;
@@ -234,7 +235,7 @@ describe('failed identification', () => {
     expect((await direct.get(wrong(60), from('192.0.2.1'))).status).toBe(429);
   });
 
-  test('ten thousand requests with made-up keys and addresses leave a real site’s window untouched', async () => {
+  test('ten thousand requests with made-up keys and addresses leave a real site’s window untouched', slow, async () => {
     await running.get(listC);
     const attack = async (first: number) => {
       for (let attempt = first; attempt < 10_000; attempt += 8) {

@@ -7,11 +7,12 @@ import type { LandingRow } from '../support/log-files.ts';
 import { command, usageErrorOf } from '../support/commands.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import { asOf, clicks, secrets, smallData } from './small-data.ts';
+import { slow } from '../support/slow.ts';
 
 /** Whatever a file system allows and SQL, patterns, addresses or a shell would read as something else. */
 const awkward = `it's a "folder" [a-c] [!x] *b* **; #1 %41 %s {x,y} \\ \\n $HOME \`id\` ~ & | <ü> 😀\n--`;
 
-it('takes a data directory through its life, whatever its name', async () => {
+it('takes a data directory through its life, whatever its name', slow, async () => {
   await using pipeline = await smallData();
   const root = join(pipeline.data.root, awkward, 'data');
   const data = new DataDirectory(root);

@@ -8,6 +8,7 @@ import { offerline } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { startListening } from '../support/listening-process.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -49,7 +50,7 @@ async function click(tracker: string, user: string): Promise<string> {
   return new URL(answer.headers.get('location') as string).searchParams.get('c') as string;
 }
 
-test('a backup under a tracker, a delivery and runs loses no answered click and no reported conversion', async () => {
+test('a backup under load loses no answered click and no reported conversion', slow, async () => {
   vi.stubEnv('OFFERLINE_ALLOW_PRIVATE_POSTBACKS', '1');
   const { address, ids, hold, letGo } = await publisher();
   const token = 'a-token-of-the-source-0123456789';
@@ -121,4 +122,4 @@ test('a backup under a tracker, a delivery and runs loses no answered click and 
   onTestFinished(() => theirs.end('SIGKILL'));
   expect(await report(theirs.address, first)).toMatchObject({ status: 'duplicate' });
   expect(await report(theirs.address, third)).toMatchObject({ status: 'recorded' });
-}, 120_000);
+});

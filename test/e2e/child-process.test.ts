@@ -3,8 +3,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startChildCommand, type ListeningChild } from '../../src/cli/child-process.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
+import { slow } from '../support/slow.ts';
 
-it('a console that was killed is started again at the same address, and its new link is told', async ({ skip }) => {
+it('a killed console starts again at the same address, and its new link is printed', slow, async ({ skip }) => {
   skip(process.platform !== 'linux', 'the processes that were started are found by /proc');
   const { data, remove } = await temporaryData();
   onTestFinished(remove);

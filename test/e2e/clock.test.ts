@@ -6,6 +6,7 @@ import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { command, endOf, usageErrorOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
+import { slow } from '../support/slow.ts';
 
 const future = '2999-01-01T00:00:00Z';
 
@@ -22,7 +23,7 @@ it('an as-of ahead of the clock is refused by every command that takes one, with
   expect(readRecentRuns(pipeline.data)).toEqual(runs);
 });
 
-it('one that was allowed is told by all, stops the schedule, which says so, and is led back by the doctor', async () => {
+it('one that was allowed is reported, stops the schedule, and is repaired by the doctor', slow, async () => {
   await using pipeline = await smallData({ schedule: { refresh: '* * * * * *', postbacks: null, maintenance: null } });
   const { root } = pipeline.data;
   await pipeline.refresh(asOf);

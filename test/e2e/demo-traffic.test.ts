@@ -12,10 +12,11 @@ import { generate } from '../../src/demo/generate/generate.ts';
 import { ownLogs } from '../../src/tracker/logs/log-names.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
+import { slow } from '../support/slow.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-it('a demo lives: users click, advertisers report, publishers are rewarded; and an offer is tried beside it', async () => {
+it('a demo lives: users click, advertisers report, publishers are rewarded', slow, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offerline-demo-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const data = new DataDirectory(join(folder, 'data'));
@@ -75,4 +76,4 @@ it('a demo lives: users click, advertisers report, publishers are rewarded; and 
   };
   expect(sources).toHaveLength(5);
   for (const { postback } of sources) expect(logged).not.toContain(postback.token);
-}, 240_000);
+});

@@ -4,8 +4,9 @@ import { expect, it } from 'vitest';
 import { offerline } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, smallData } from './small-data.ts';
+import { slow } from '../support/slow.ts';
 
-it('doctor exits 1 and says what to do where something is wrong, puts it right when asked to, and exits 0 then', async () => {
+it('doctor exits 1 and says what to do about damage; after its repair it exits 0', slow, async () => {
   await using pipeline = await smallData();
   const run = (...words: string[]) => endOf(pipeline.data.root, ...words);
   await pipeline.refresh(asOf);
@@ -32,7 +33,7 @@ it('doctor exits 1 and says what to do where something is wrong, puts it right w
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 20 }]);
 });
 
-it('rebuild --from-landing reads every log again and publishes; without a log that counts it refuses and changes nothing', async () => {
+it('rebuild --from-landing reads every log again; without a log that counts it refuses', slow, async () => {
   await using pipeline = await smallData();
   const run = (...words: string[]) => endOf(pipeline.data.root, ...words);
   await pipeline.refresh(asOf);

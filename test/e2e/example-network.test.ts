@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { serviceForTest } from '../support/running-service.ts';
+import { slow } from '../support/slow.ts';
 
 const asOf = '2026-11-18T12:00:00Z';
 
@@ -14,7 +15,7 @@ function inWords(row: QueryRow): string {
     .join(' ');
 }
 
-test('the example network gets from landing to the feeds as data/README.md says', async () => {
+test('the example network gets from landing to the feeds as data/README.md says', slow, async () => {
   const pipeline = await PipelineUnderTest.bare(new Date(asOf));
   onTestFinished(() => pipeline[Symbol.asyncDispose]());
   await cp(join(import.meta.dirname, '../../data/example'), pipeline.data.root, { recursive: true });

@@ -7,6 +7,7 @@ import { offerline, type Ended } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { asOf, secrets, sites, smallData } from './small-data.ts';
+import { slow } from '../support/slow.ts';
 
 let pipeline: PipelineUnderTest;
 
@@ -43,7 +44,7 @@ async function changed(file: string, content: string, work: () => Promise<void>)
 }
 
 describe('exit code 0', () => {
-  it('with text for people, and with one JSON document on standard output for programs', async () => {
+  it('with text for people, and with one JSON document on standard output for programs', slow, async () => {
     const text = await run('run', 'refresh', '--as-of', asOf);
     expect(text).toMatchObject({
       code: 0,
@@ -194,7 +195,7 @@ describe('exit code 3', () => {
 });
 
 describe('exit code 4', () => {
-  it('where the state no longer agrees with the events: nothing is published until it does, whichever way it is tried', async () => {
+  it('nothing is published while the state disagrees with the events, by any command', slow, async () => {
     const before = await pipeline.snapshots();
     const figures = 'SELECT * EXCLUDE (as_of) FROM offer_stats_2d ORDER BY offer_id';
     const good = await pipeline.ask(figures);

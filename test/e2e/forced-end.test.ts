@@ -13,6 +13,7 @@ import { maxForcedEnds } from '../../src/pipeline/ingest/suspects.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { click, ndjson } from '../support/log-landing.ts';
+import { slow } from '../support/slow.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const oneClick = ndjson([click('a', { clicked_at: '2026-11-01T10:00:00Z' })]);
@@ -64,7 +65,7 @@ async function ledger(): Promise<string[]> {
   return rows.map(({ entry }) => entry);
 }
 
-it('a file whose reading ends a run by force is quarantined by the next, and those beside it get in', async () => {
+it('a file whose reading ends a run by force is quarantined by the next, and others get in', slow, async () => {
   await land('clicks/a.ndjson', oneClick);
   await land('clicks/b.ndjson', ndjson([click('b', { clicked_at: '2026-11-01T11:00:00Z' })]));
   const file = await land('offers/giant/a.ndjson', giant);
@@ -83,7 +84,7 @@ it('a file whose reading ends a run by force is quarantined by the next, and tho
 
   await utimes(file, new Date(), new Date());
   expect(await refresh(), 'touched, it is read again').toMatchObject({ signal: 'SIGABRT' });
-}, 240_000);
+});
 
 /**
  * A refresh in a process group of its own, which is killed whole once what it notes of its reading is as wanted. Gives
@@ -109,7 +110,7 @@ async function refreshKilledWithAll(isWanted: (note: ReadingNote) => boolean): P
   return told;
 }
 
-it('a file that takes everybody along, so that nobody sees which one it was, is quarantined in the end, and alone', async () => {
+it('a file that ends every process that reads it is quarantined in the end, and alone', slow, async () => {
   await land('clicks/a.ndjson', oneClick);
   await land('offers/giant/a.ndjson', giant);
   await refreshKilledWithAll(({ ended }) => ended === 0);
@@ -128,9 +129,9 @@ it('a file that takes everybody along, so that nobody sees which one it was, is 
   });
   expect(await ledger()).toEqual(['clicks/a.ndjson loaded', 'offers/giant/a.ndjson quarantined ended_a_run']);
   expect(existsSync(data.readingNote)).toBe(false);
-}, 240_000);
+});
 
-it('what was read when somebody killed a run is read again and stored', async () => {
+it('what was read when somebody killed a run is read again and stored', slow, async () => {
   const file = await land('clicks/a.ndjson', oneClick);
   const { mtimeNs, ctimeNs } = await stat(file, { bigint: true });
   await mkdir(data.warehouse);
@@ -144,4 +145,4 @@ it('what was read when somebody killed a run is read again and stored', async ()
   expect(await refresh()).toMatchObject({ code: 0, told: expect.stringContaining('a run ended by force') as string });
   expect(await ledger()).toEqual(['clicks/a.ndjson loaded']);
   expect(existsSync(data.readingNote)).toBe(false);
-}, 240_000);
+});

@@ -12,6 +12,7 @@ import { readSettings } from '../../src/kit/config/settings.ts';
 import { realEffects } from '../../src/kit/files/effects.ts';
 import { terminal } from '../support/declared-network.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 /** A network of the circle. */
 interface Circle {
@@ -99,7 +100,7 @@ it('every network that has a dialect goes the circle', () => {
   expect(circles.map(({ connector }) => connector)).toEqual(Object.keys(dialects));
 });
 
-it('offers are pulled, a click carries our id to the network, its conversion is credited to the click', async () => {
+it('offers are pulled, a click carries our id, its conversion is credited to it', slow, async () => {
   await using networks = new AsyncDisposableStack();
   await using pipeline = await PipelineUnderTest.create(new Date(), {
     sites: [{ site_key: 'mine', site_secret: 'a secret of the circle' }],

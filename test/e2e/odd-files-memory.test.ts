@@ -9,6 +9,7 @@ import { writeRoutes } from '../../src/pipeline/routes/publish-routes.ts';
 import { startListening, type ListeningProcess } from '../support/listening-process.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { route } from '../tracker/tracker-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const secret = 'a-long-enough-secret';
 const token = 'a-token-of-the-source-0123456789';
@@ -45,7 +46,8 @@ const odd: ((path: string) => void)[] = [
 ];
 
 test.runIf(process.platform === 'linux')(
-  'serve and track go on with what they know, in little memory, whatever lies where a file should and is reported',
+  'serve and track go on in little memory, whatever a file is',
+  slow,
   async () => {
     const { data, remove } = await temporaryData();
     onTestFinished(remove);

@@ -8,6 +8,7 @@ import { changeState } from '../support/change-state.ts';
 import { offerline } from '../support/command-line.ts';
 import { command, endOf } from '../support/commands.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const secret = 'a secret of the postbacks’ test';
 const at = (time: string) => `2025-03-10T${time}:00Z`;
@@ -86,7 +87,7 @@ async function begin(address: string): Promise<PipelineUnderTest> {
   return pipeline;
 }
 
-test('a refresh tells publishers once, signed, and the next snapshot shows what became of it', async () => {
+test('a refresh tells publishers once, signed, and the next snapshot shows what became of it', slow, async () => {
   const { address, received } = await publisher();
   const pipeline = await begin(address);
   const words = (time: string) => ['run', 'refresh', '--as-of', at(time), '--json'];
@@ -151,7 +152,7 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
   expect(received).toHaveLength(2);
 });
 
-test('postbacks go out though an audit stops the publish, and what fails is kept, shown and tried again', async () => {
+test('postbacks go out though an audit stops the publish; a failed one is tried again', slow, async () => {
   const { address, received, answer } = await publisher();
   const pipeline = await begin(address);
   const run = (...words: string[]) => endOf(pipeline.data.root, ...words);

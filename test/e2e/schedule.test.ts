@@ -8,12 +8,14 @@ import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
+import { slow } from '../support/slow.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 // SIGHUP comes where the terminal is closed: whoever started the schedule by hand has gone.
 it.each(['SIGTERM', 'SIGHUP'] as const)(
-  'runs what is due in processes of its own, alone on its data directory, and at %s leaves after the step',
+  'runs what is due in processes of its own, and ends at %s after the step',
+  slow,
   async (signal) => {
     await using pipeline = await smallData();
     const { root } = pipeline.data;
@@ -47,7 +49,7 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
 it.each([
   ['a file as soon as it has landed where the refresh watches', { watch: true }, 'clicks'],
   ['a log as soon as the tracker has handed it over', {}, 'clicks/tracker'],
-])('takes in %s', async (_, watch, folder) => {
+])('takes in %s', slow, async (_, watch, folder) => {
   // Nothing else begins a run.
   const refresh = { cron: '0 0 1 1 *', catch_up: 'none', ...watch };
   await using pipeline = await smallData({ schedule: { refresh, postbacks: null } });

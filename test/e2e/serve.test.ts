@@ -6,6 +6,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
+import { slow } from '../support/slow.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -76,24 +77,21 @@ function started(...words: string[]): Running {
 it.each([
   ['start', 'serve'],
   ['serve', 'start'],
-])(
-  'beside `%s` a `%s` refuses to start and says who serves; the first ends at SIGHUP as at SIGTERM',
-  async (first, second) => {
-    const serving = started(first, '--port', '0');
-    await serving.told('Ctrl-C stops.');
-    await configure({ lock_wait_seconds: 0 });
-    for (const more of second === 'serve' ? [[], ['--snapshot', 'one']] : [[]]) {
-      const { code, stdout, stderr } = await offerline(data.root, second, '--port', '0', ...more);
-      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-      expect(stderr).toContain(`The HTTP service is busy: \\"${first}\\" (process ${serving.pid}, since `);
-      expect(stderr).toContain('One service works on a data directory');
-    }
-    expect(await serving.end('SIGHUP')).toBe(0);
-    expect(serving.output()).toContain('stopping: answers and the run under way are finished first');
-  },
-);
+])('beside `%s` a `%s` refuses to start; the first ends at SIGHUP as at SIGTERM', slow, async (first, second) => {
+  const serving = started(first, '--port', '0');
+  await serving.told('Ctrl-C stops.');
+  await configure({ lock_wait_seconds: 0 });
+  for (const more of second === 'serve' ? [[], ['--snapshot', 'one']] : [[]]) {
+    const { code, stdout, stderr } = await offerline(data.root, second, '--port', '0', ...more);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`The HTTP service is busy: \\"${first}\\" (process ${serving.pid}, since `);
+    expect(stderr).toContain('One service works on a data directory');
+  }
+  expect(await serving.end('SIGHUP')).toBe(0);
+  expect(serving.output()).toContain('stopping: answers and the run under way are finished first');
+});
 
-it('one that is started while another still ends waits for it, and one after a kill starts at once', async () => {
+it('one that is started while another still ends waits for it, and one after a kill starts at once', slow, async () => {
   const first = started('start', '--port', '0');
   await first.told('Ctrl-C stops.');
   const second = started('start', '--port', '0');
@@ -107,7 +105,7 @@ it('one that is started while another still ends waits for it, and one after a k
   expect(await third.end('SIGTERM')).toBe(0);
 });
 
-it('links to where a tracker says that it listens; one that moved is followed with the next snapshot', async () => {
+it('links lead to where a tracker listens, after a move with the next snapshot', slow, async () => {
   const says = (port: number) =>
     writeFile(data.trackerAddressFile, JSON.stringify({ address: `http://127.0.0.1:${port}` }));
   await mkdir(data.tracker);

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startListening, type ListeningProcess } from '../support/listening-process.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
+import { slow } from '../support/slow.ts';
 
 const secret = 'a-long-enough-secret';
 const sites = [
@@ -38,7 +39,8 @@ function pipelined(from: number): string {
 }
 
 test.runIf(process.platform === 'linux')(
-  'clients that ask for everything and read nothing cost little memory and hold nobody up',
+  'clients that ask for all and read nothing cost little memory and hold nobody up',
+  slow,
   async () => {
     const { host, port, address, peakMegabytes } = await serving();
     let written = 0;

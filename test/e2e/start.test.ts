@@ -10,6 +10,7 @@ import { readSites } from '../../src/kit/sites/sites.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 import { declaredMetrics, namedMetrics } from '../support/monitoring.ts';
+import { slow } from '../support/slow.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -55,7 +56,7 @@ async function delivered(data: string): Promise<number> {
   return (JSON.parse(listed) as { count: number }).count;
 }
 
-it('fills the default data directory with a demo, refreshes, serves, and ends at SIGTERM', async () => {
+it('fills the default data directory with a demo, refreshes, serves, and ends at SIGTERM', slow, async () => {
   const data = join(folder, 'data/var');
   // Settings that are there already block nothing, and stay.
   mkdirSync(data, { recursive: true });
@@ -138,7 +139,7 @@ it('fills no directory that somebody named, and says what it lacks', async () =>
   expect(readdirSync(data)).toEqual(['landing']);
 });
 
-it('a feed of own data is read without showing its secret, and one port moves all three listeners', async () => {
+it('a feed of own data is read without showing its secret, and one port moves all three listeners', slow, async () => {
   const data = join(folder, "own '$data");
   mkdirSync(join(data, 'landing'), { recursive: true });
   const site = { site_key: 'me & "you"', site_secret: 'a secret & more + 100 % of it' };
@@ -160,7 +161,7 @@ it('a feed of own data is read without showing its secret, and one port moves al
   expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
 });
 
-it('leaves a data directory that has something in it alone, whatever SQL, patterns and shells would read in its name', async () => {
+it('leaves a directory with something in it alone, whatever is in its name', slow, async () => {
   const data = join(folder, `it's [a-c] *b* #1 %41 "q" \\ $HOME ; 😀\n{x}`, 'data');
   await command(folder, 'generate', '--out', data, '--clicks', '500', '--clean');
   const { address } = await started(data, 'start', '--demo', '--port', '0');

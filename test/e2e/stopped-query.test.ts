@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { launcher } from '../support/command-line.ts';
 import { asOf, smallData } from './small-data.ts';
+import { slow } from '../support/slow.ts';
 
 const endless = 'SELECT count(*) FROM range(10_000_000_000) AS a, range(1_000_000) AS b';
 
-it('a query that a signal ends leaves nothing, and what a killed one left the next one removes', async () => {
+it('a query that a signal ends leaves nothing, and what a killed one left the next one removes', slow, async () => {
   await using pipeline = await smallData();
   await pipeline.refresh(asOf);
   const folder = await mkdtemp(join(tmpdir(), 'offerline-'));

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { Random } from '../../src/demo/generate/network/random.ts';
 import { verifySnapshot } from '../../src/pipeline/snapshot/verify.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
+import { slow } from '../support/slow.ts';
 
 /** Positions tried in each file beside its first and last byte. */
 const sampled = 6;
@@ -24,7 +25,7 @@ async function filesOf(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-it('a bit flipped anywhere in any file of a snapshot is noticed', async () => {
+it('a bit flipped anywhere in any file of a snapshot is noticed', slow, async () => {
   await using pipeline = await smallData();
   await pipeline.refresh(asOf);
   const folder = join(pipeline.data.published, (await pipeline.snapshots()).current);
@@ -48,7 +49,7 @@ it('a bit flipped anywhere in any file of a snapshot is noticed', async () => {
   await verifySnapshot(folder);
 });
 
-it('a refresh without news publishes a damaged snapshot again, and one whose events are damaged says what to do', async () => {
+it('a refresh without news publishes a damaged snapshot again, or says what to do', slow, async () => {
   await using pipeline = await smallData();
   await pipeline.refresh(asOf);
   const first = (await pipeline.snapshots()).current;

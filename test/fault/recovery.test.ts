@@ -8,6 +8,7 @@ import { queryRows } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { killedRefresh } from './lives/killed-refresh.ts';
 import { differences, publishedTables } from './lives/published-tables.ts';
+import { slow } from '../support/slow.ts';
 
 /** As-ofs of the two refreshes of the history and of the one that the tests are about. */
 const moments = ['2025-03-10T10:00:00Z', '2025-03-10T11:00:00Z', '2025-03-10T12:00:00Z'] as const;
@@ -135,7 +136,7 @@ it.each<[what: string, told: RegExp, damage: () => Promise<void>]>([
     async () => zero(`${data.stateFile}.wal`, Math.floor((await stat(`${data.stateFile}.wal`)).size * 0.6)),
   ],
   ['a flipped byte in the head of the state', /checksum/, () => invert(data.stateFile, 9000)],
-])('after %s the next run publishes what it would have published', async (_, told, damage) => {
+])('after %s the next run publishes what it would have published', slow, async (_, told, damage) => {
   await backToKilled();
   await damage();
   await pipeline.refresh(moments[2]);
@@ -143,7 +144,7 @@ it.each<[what: string, told: RegExp, damage: () => Promise<void>]>([
   expect(await asideReasons()).toEqual([expect.stringMatching(told) as string]);
 });
 
-it('a block that turns out damaged in the middle of a run fails it with a plain message; the next run goes on from the copy', async () => {
+it('a damaged block in the middle of a run fails it plainly; the next run goes on from the copy', slow, async () => {
   await backToLanded();
   for (const block of await blocksOf('ingest_files')) await invert(data.stateFile, 3 * 4096 + block * 262_144 + 5000);
   const current = await readdir(data.published);
@@ -155,7 +156,7 @@ it('a block that turns out damaged in the middle of a run fails it with a plain 
   expect(differences(expected, await publishedTables(data))).toEqual([]);
 });
 
-it('without any copy, public ids, created_at and history come from the published snapshot and the rest from the landing folder', async () => {
+it('without any copy, ids and history come from the snapshot, the rest from the landing folder', slow, async () => {
   await backToLanded();
   await rm(data.warehouse, { recursive: true });
   const [firstCatalog = ''] = (await readdir(join(data.landing, 'offers', 'net'))).toSorted();

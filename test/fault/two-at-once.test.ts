@@ -5,8 +5,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { launcher, offerline } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
+import { slow } from '../support/slow.ts';
 
-it('of refreshes and a backfill at the same time one works after the other, and nothing counts twice', async () => {
+it('refreshes and a backfill at once run one by one, and nothing counts twice', slow, async () => {
   await using pipeline = await smallData();
   const commands = [
     ['run', 'refresh', '--as-of', asOf],
@@ -31,7 +32,7 @@ it('of refreshes and a backfill at the same time one works after the other, and 
   ]);
 });
 
-it('of two trackers into one landing folder the second refuses to start, and the first goes on', async () => {
+it('of two trackers into one landing folder the second refuses to start, and the first goes on', slow, async () => {
   await using pipeline = await smallData({ lock_wait_seconds: 0 });
   const { root } = pipeline.data;
   // As another machine has it, by a shared file system.

@@ -11,6 +11,7 @@ import { samePoint, watchedEffects, type StepPoint } from '../fault/lives/watche
 import { serviceForTest } from '../support/running-service.ts';
 import { begin, day, hour, MirroredData, pathOf } from './mirrored-data.ts';
 import { picture, PictureServer } from './picture-server.ts';
+import { slow } from '../support/slow.ts';
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
@@ -77,7 +78,7 @@ describe('a mirrored picture', () => {
     expectDescribed(responses[404], await running.get('/asset/images/offers/none.png'), 'no such name');
   });
 
-  it('gives way to pages while clients that do not read have much waiting', async () => {
+  it('gives way to pages while clients that do not read have much waiting', slow, async () => {
     const { server, source, mirrored } = await onePicture();
     await using _ = server;
     server.paths.set('/one.png', picture('png', 'large', 100_000));
@@ -187,7 +188,7 @@ describe('a pass that ends by force', () => {
   }
   const later = begin + 8 * day;
 
-  it('at any of its steps leaves nothing torn to be served, and the next one puts all right', async () => {
+  it('at any of its steps leaves nothing torn to be served, and the next one puts all right', slow, async () => {
     await using server = await PictureServer.start();
     const points: StepPoint[] = [];
     const first = await changed(server);

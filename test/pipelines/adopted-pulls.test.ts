@@ -5,10 +5,11 @@ import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import { readLastFailure } from '../../src/pipeline/status/last-failure.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const noon = '2026-03-10T12:00:00Z';
 
-it('pulls stand in the run ledger once the next run has begun, each once, and are judged by their own', async () => {
+it('pulls are in the run ledger once the next run has begun, each once', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   using ledger = new PullLedger(pipeline.data);
   const pull = (status: 'done' | 'failed', at: string, error?: string) =>

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const noon = '2026-03-10T12:00:00Z';
@@ -45,7 +46,7 @@ it('a run that is asked to end does so after its stage; its moment of the schedu
   ]);
 });
 
-it('a stage that goes on for long is interrupted, and nothing of it is kept', async () => {
+it('a stage that goes on for long is interrupted, and nothing of it is kept', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const stopping = new AbortController();
   const request = { data: pipeline.data, terminal: silent, asOf: noon, stop: stopping.signal };

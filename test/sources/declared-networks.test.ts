@@ -10,6 +10,7 @@ import { click, LogLanding } from '../support/log-landing.ts';
 import { clockFrom, dataWith, pullMine, serve, terminal } from '../support/declared-network.ts';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { slow } from '../support/slow.ts';
 
 /** Pulls offers of a network whose answer is given, and returns what is written for landing. */
 async function written(connector: string, ...answers: object[]): Promise<unknown[]> {
@@ -304,6 +305,7 @@ describe('conversions of a network that has a file', () => {
 
   it.each(['awin', 'cj', 'impact'])(
     '%s: come in windows that it takes, once each, to their clicks',
+    slow,
     async (connector) => {
       await using landing = await LogLanding.create();
       await using network = await SimulatedNetwork.start(connector);

@@ -11,6 +11,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { PageBounds } from '../../src/sources/http/page-bounds.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
+import { slow } from '../support/slow.ts';
 
 const mebibyte = 2 ** 20;
 const program = fileURLToPath(new URL('pull-and-report-memory.ts', import.meta.url));
@@ -27,39 +28,43 @@ const pages: [name: string, text: () => string, error: string][] = [
   ['xml', () => `<data>${'<i/>'.repeat(10 * mebibyte)}</data>`, 'more than 1000000 values'],
 ];
 
-it.each(pages)('a page of too many or too deep %s fails its source alone, within 400 MB', async (name, text, error) => {
-  const packed = gzipSync(text());
-  const server = createServer(({ url = '' }, response) => {
-    const body = url === '/good' ? gzipSync('{"data":[{"id":"1","name":"One","usd":"1"}]}') : packed;
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { data, remove } = await temporaryData();
-  onTestFinished(remove);
-  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const offers = { records: 'data', fields: { external_id: 'id', title: 'name', payout: 'usd' } };
-  const sources = [
-    {
-      source: 'bad',
-      connector: 'http',
-      base_url,
-      offers: { ...offers, path: '/bad', format: /^(?:csv|xml)/.exec(name)?.[0] ?? 'json' },
-    },
-    { source: 'good', connector: 'http', base_url, offers: { ...offers, path: '/good' } },
-  ];
-  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
-  const child = spawn(process.execPath, [...nodeArguments, program, data.root], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const { pulled, peak } = (await json(child.stdout)) as { pulled: object[]; peak: number };
-  expect(pulled).toMatchObject([
-    { source: 'bad', status: 'failed', error: expect.stringContaining(error) as string },
-    { source: 'good', status: 'done' },
-  ]);
-  expect(await readdir(join(data.landing, 'offers', 'good'))).toHaveLength(1);
-  expect(peak).toBeLessThan(400e6);
-});
+it.each(pages)(
+  'too many or too deep %s on a page fail its source alone, within 400 MB',
+  slow,
+  async (name, text, error) => {
+    const packed = gzipSync(text());
+    const server = createServer(({ url = '' }, response) => {
+      const body = url === '/good' ? gzipSync('{"data":[{"id":"1","name":"One","usd":"1"}]}') : packed;
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { data, remove } = await temporaryData();
+    onTestFinished(remove);
+    const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const offers = { records: 'data', fields: { external_id: 'id', title: 'name', payout: 'usd' } };
+    const sources = [
+      {
+        source: 'bad',
+        connector: 'http',
+        base_url,
+        offers: { ...offers, path: '/bad', format: /^(?:csv|xml)/.exec(name)?.[0] ?? 'json' },
+      },
+      { source: 'good', connector: 'http', base_url, offers: { ...offers, path: '/good' } },
+    ];
+    await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+    const child = spawn(process.execPath, [...nodeArguments, program, data.root], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const { pulled, peak } = (await json(child.stdout)) as { pulled: object[]; peak: number };
+    expect(pulled).toMatchObject([
+      { source: 'bad', status: 'failed', error: expect.stringContaining(error) as string },
+      { source: 'good', status: 'done' },
+    ]);
+    expect(await readdir(join(data.landing, 'offers', 'good'))).toHaveLength(1);
+    expect(peak).toBeLessThan(400e6);
+  },
+);
 
 it('values are counted outside of quotes, which may be escaped', () => {
   const many = ','.repeat(1_000_001);

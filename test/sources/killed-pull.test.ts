@@ -10,10 +10,11 @@ import { noProgress } from '../../src/kit/logging/progress.ts';
 import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { launcher, offerline } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
+import { slow } from '../support/slow.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
-it('a pull that was killed is interrupted for everybody who asks, and holds no later pull back', async () => {
+it('a pull that was killed is interrupted for everybody who asks, and holds no later pull back', slow, async () => {
   // Never answers.
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -18,6 +18,7 @@ import type { Dialect } from '../../src/demo/simulator/dialect.ts';
 import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts';
 import type { SimulatedConversion } from '../../src/demo/simulator/offers.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
+import { slow } from '../support/slow.ts';
 
 const key = 'a-key-of-conversions';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
@@ -148,7 +149,7 @@ const listing = Object.entries(dialects).filter(([, { conversions }]) => convers
 describe.for(listing.filter(([, { conversions }]) => conversions?.isFinal !== true))(
   'conversions that %s lists',
   ([connector, dialect]) => {
-    it('are emitted as they change, and end in the network’s current state', async () => {
+    it('are emitted as they change, and end in the network’s current state', slow, async () => {
       await using landing = await LogLanding.create();
       await using served = await SimulatedNetwork.start(connector, { key });
       await configure(landing.data, connector, dialect, served);

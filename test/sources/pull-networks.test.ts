@@ -17,6 +17,7 @@ import { simulatedOffers, type SimulatedOffer } from '../../src/demo/simulator/o
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { LogLanding } from '../support/log-landing.ts';
+import { slow } from '../support/slow.ts';
 
 const key = 'k3y/with+odd=characters';
 
@@ -108,7 +109,7 @@ describe.for(ofOffers)('a network that speaks %s', ([connector, dialect]) => {
   const network = (count: number, faults: Fault[] = []) =>
     SimulatedNetwork.start(connector, { key, offers: simulatedOffers(count, lacks), faults });
 
-  it('is pulled whole, and its catalog is what it holds; once more without news nothing is written', async () => {
+  it('is pulled whole, and its catalog is what it holds; once more without news nothing is written', slow, async () => {
     await using landing = await LogLanding.create();
     const count = offersOf(connector);
     await using served = await network(count);
@@ -244,7 +245,7 @@ describe('a pull that ends by force', () => {
   const started = (faults: Fault[] = []) =>
     SimulatedNetwork.start('everflow', { key, offers: simulatedOffers(4100), faults });
 
-  it.for([1, 2, 3])('while it waits for page %i leaves nothing, and the next one is whole', async (page) => {
+  it.for([1, 2, 3])('while it waits for page %i leaves nothing, and the next one is whole', slow, async (page) => {
     await using landing = await emptyData();
     await using served = await started();
     await configure(landing, 'everflow', served);

@@ -2,10 +2,11 @@ import { expect, it } from 'vitest';
 import { ownLogs } from '../../src/tracker/logs/log-names.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { clickIdOf, secret, TrackerUnderTest } from './tracker-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const token = 'a-token-of-the-source-0123456789';
 
-it('refreshes while logs are written and handed over: every answer is one row of what they publish', async () => {
+it('refreshes while logs are written and handed over: every answer is one row of what they publish', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-11-20T14:00:00Z'));
   const destination_url = 'https://advertiser.example/?c={click_id}';
   await pipeline.landOffers('north', [{ external_id: 'one', id: 1, title: 'One', payout: '1.50', destination_url }]);

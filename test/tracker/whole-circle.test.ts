@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { clickIdOf, secret, TrackerUnderTest } from './tracker-under-test.ts';
+import { slow } from '../support/slow.ts';
 
-it('an offer, its link, a click, its conversion: the next refresh accepts every row once, without a warning', async () => {
+it('an offer, a link, a click, a conversion: the next refresh accepts each row once', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-11-20T14:00:00Z'));
   const { data } = pipeline;
   const destination_url = 'https://advertiser.example/?c={click_id}';

@@ -17,6 +17,7 @@ import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { openClickKeys } from '../../src/pipeline/routes/click-keys.ts';
 import { readUsers } from '../../src/console/access/users.ts';
 import { command, endOf } from '../support/commands.ts';
+import { slow } from '../support/slow.ts';
 
 const kept = readdirSync(join(import.meta.dirname, 'kept')).map((file) => basename(file, '.tar.gz'));
 const folder = mkdtempSync(join(tmpdir(), 'offerline-upgrade-'));
@@ -43,7 +44,7 @@ it('the version before each release has left a directory', () => {
 });
 
 describe.each(kept)('the data directory of %s', (version) => {
-  it('goes on with the first run: nothing is lost, doubled or sent anew, and the tracker knows its clicks', async () => {
+  it('goes on with the first run: nothing is lost, doubled or sent anew', slow, async () => {
     const data = directoryOf(version, 'upgraded');
     const before = manifestOf(data);
     const deliveries = () => {

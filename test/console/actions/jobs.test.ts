@@ -14,6 +14,7 @@ import { outboxRow } from '../../support/deliveries.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
 import { act, asker, ended, openJobs, silentNetwork } from './action-tests.ts';
+import { slow } from '../../support/slow.ts';
 
 const secret = 'a-secret-of-the-first-site';
 async function emptyPipeline(sites: readonly object[] = []): Promise<PipelineUnderTest> {
@@ -33,7 +34,7 @@ async function auditOf(pipeline: PipelineUnderTest): Promise<Record<string, any>
 }
 
 describe('a whole action', () => {
-  it('retries all dead postbacks of a filter, beyond any page, and no others', async () => {
+  it('retries all dead postbacks of a filter, beyond any page, and no others', slow, async () => {
     const pipeline = await emptyPipeline();
     const store = SqliteStore.open(pipeline.data);
     const occurredAt = (index: number) => (index < 10 ? '2026-11-01T00:00:00Z' : '2026-11-20T09:59:00Z');
@@ -53,7 +54,7 @@ describe('a whole action', () => {
     await store.close();
   });
 
-  it('backfills and pulls, with counts', async () => {
+  it('backfills and pulls, with counts', slow, async () => {
     const pipeline = await smallData({ lock_wait_seconds: 0 });
     onTestFinished(() => pipeline[Symbol.asyncDispose]());
     await pipeline.refresh('2025-03-12T12:00:00Z');
@@ -65,7 +66,7 @@ describe('a whole action', () => {
 });
 
 describe('a preview', () => {
-  it('that is stale is refused, and nothing starts', async () => {
+  it('that is stale is refused, and nothing starts', slow, async () => {
     const pipeline = await emptyPipeline();
     await pipeline.landLog('clicks', 'ndjson', clicks('first', 3, '2025-03-10T09:30:00Z'));
     const jobs = await openJobs(pipeline.data);
@@ -102,7 +103,7 @@ describe('a preview', () => {
 });
 
 describe('a start', () => {
-  it('sent twice is one job, at once, later and after a restart', async () => {
+  it('sent twice is one job, at once, later and after a restart', slow, async () => {
     const pipeline = await emptyPipeline();
     const jobs = await openJobs(pipeline.data);
     const { digest } = await jobs.preview('pull', {});
@@ -181,7 +182,7 @@ describe('the end of a job', () => {
     expect((await jobs.find(id))?.lines.at(-1)?.text).toContain('it was asked to end');
   });
 
-  it('with a failed audit', async () => {
+  it('with a failed audit', slow, async () => {
     const pipeline = await smallData({ lock_wait_seconds: 0 });
     onTestFinished(() => pipeline[Symbol.asyncDispose]());
     await pipeline.refresh(asOf);
@@ -193,7 +194,7 @@ describe('the end of a job', () => {
     expect(job.end?.error).toMatch(/^Nothing was published/);
   });
 
-  it('is read beside an incomplete line, and the next line is whole', async () => {
+  it('is read beside an incomplete line, and the next line is whole', slow, async () => {
     const pipeline = await emptyPipeline();
     const jobs = await openJobs(pipeline.data);
     const job = await act(jobs, 'pull');
@@ -204,7 +205,7 @@ describe('the end of a job', () => {
     expect((await openJobs(pipeline.data)).list()).toEqual([next, job] satisfies Job[]);
   });
 
-  it('has no secret, in any file', async () => {
+  it('has no secret, in any file', slow, async () => {
     const url = `http://127.0.0.1:9/in?token=hidden-token&c={click_id}`;
     const pipeline = await emptyPipeline([{ site_key: 's', site_secret: secret, postback: { url } }]);
     const jobs = await openJobs(pipeline.data, { OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' });
@@ -228,7 +229,7 @@ it('opening fails where the folder cannot be made', async () => {
   await expect(jobs).rejects.toThrow();
 });
 
-it('the outcome is logged even where the files of the process are gone', async () => {
+it('the outcome is logged even where the files of the process are gone', slow, async () => {
   const pipeline = await emptyPipeline();
   const network = await silentNetwork(pipeline.data);
   const jobs = await openJobs(pipeline.data);

@@ -9,6 +9,7 @@ import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { outboxRow } from '../../support/deliveries.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 import { openJobs } from '../actions/action-tests.ts';
+import { slow } from '../../support/slow.ts';
 
 /** Adds dead postbacks. */
 async function giveUp(data: DataDirectory, siteKey: string, ...numbers: number[]): Promise<void> {
@@ -71,7 +72,7 @@ function formOf(body: string): Record<string, string> {
 
 const idOf = (location = '') => location.replace('/actions/', '');
 
-it('a preview shows the changes, and its form starts one job, sent twice at once', async () => {
+it('a preview shows the changes, and its form starts one job, sent twice at once', slow, async () => {
   const { data, jobs, post } = await routes();
   await giveUp(data, 's', 1, 2, 3);
   const preview = await post('/actions/retry-postbacks/preview', { site: 's', since: '' });
@@ -91,7 +92,7 @@ it('a preview shows the changes, and its form starts one job, sent twice at once
   expect(await deadOnes(data)).toBe(0);
 });
 
-it('a stale preview is replaced, and only the new one starts the action', async () => {
+it('a stale preview is replaced, and only the new one starts the action', slow, async () => {
   const { data, jobs, post } = await routes();
   await giveUp(data, 's', 1);
   const before = formOf((await post('/actions/retry-postbacks/preview', { all: 'yes' })).body);

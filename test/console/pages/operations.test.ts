@@ -12,6 +12,7 @@ import { createLogger } from '../../../src/kit/logging/log.ts';
 import { launcher } from '../../support/command-line.ts';
 import { command } from '../../support/commands.ts';
 import { consoleOver, type Look, type OpenConsole } from './signed-in.ts';
+import { slow } from '../../support/slow.ts';
 
 const asOf = '2026-11-20T12:00:00Z';
 let data: DataDirectory;
@@ -267,7 +268,7 @@ it('each thing to do is listed once, and marked where status fails for it', asyn
   }
 });
 
-it('the preview of each action shows its plan', async () => {
+it('the preview of each action shows its plan', slow, async () => {
   const jobs = await ActionJobs.open({ data, logger: createLogger({ write: () => true }, 'silent'), launcher });
   const [site] = await ask<{ site_key: string }>('SELECT site_key FROM postbacks ORDER BY site_key LIMIT 1');
   const plans: [name: string, given: Record<string, string>, text: string][] = [

@@ -5,12 +5,13 @@ import { readOnly, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
 import { coldPages, inTurn } from '../../bench/console/cold-pages.ts';
 import { smallNetwork } from './small-network.ts';
+import { slow } from '../../support/slow.ts';
 
 const network = smallNetwork();
 /** One statement runs at a time, for everybody at the console: a page of many would have the others wait. */
 const maxStatements = 4;
 
-it(`no page runs more than ${maxStatements} statements on its snapshot`, async () => {
+it(`no page runs more than ${maxStatements} statements on its snapshot`, slow, async () => {
   const asked = vi.spyOn(ConsoleSnapshot.prototype, 'askSql');
   const { current } = network.pipeline.data;
   const pages = await withDuckDB(join(current, analyticsFile), readOnly, (connection) =>

@@ -7,6 +7,7 @@ import { makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../sup
 import { startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { offers, sites } from '../../support/small-network.ts';
+import { slow } from '../../support/slow.ts';
 
 /** A parameter as the served document has it. */
 interface Described {
@@ -201,7 +202,7 @@ const described = operations
   .map(({ path, querystring }) => [path, namesOf(querystring).filter((name) => name !== 'cursor')] as const);
 
 describe.each(described)('%s', (path, names) => {
-  test.each(names)('%s is taken where its description allows it, and else refused by its name', async (name) => {
+  test.each(names)('%s is taken where its description allows it, and else refused by its name', slow, async (name) => {
     const parameter = parametersOf(path).find((each) => each.name === name) as Described;
     // Of free text little can be mistaken.
     const { type, enum: words, pattern } = parameter.schema;

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { serviceForTest } from '../../support/running-service.ts';
+import { slow } from '../../support/slow.ts';
 
 const site = { site_key: 'wall', site_secret: 'a-secret-of-the-site-0123456789', rate_limit_per_hour: 1000 };
 const offer = (id: number, own: object) => ({
@@ -25,7 +26,7 @@ const event = (click_id: string, at: string, kind = 'credit') => ({
   occurred_at: `2026-11-${at}Z`,
 });
 
-test('an offer that has reached a daily cap leaves the feeds, and returns as updated with the next day', async () => {
+test('an offer at its daily cap leaves the feeds, and returns as updated the next day', slow, async () => {
   const hiding = { hide_capped_offers: true };
   const pipeline = await PipelineUnderTest.create(new Date('2026-11-22T00:00:00Z'), {
     settings: hiding,

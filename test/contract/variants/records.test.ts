@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { slow } from '../../support/slow.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { startService, type RunningService } from '../../support/running-service.ts';
 
@@ -318,7 +319,7 @@ describe('a cursor', () => {
       await refused('conversions', wall, { cursor: made });
   });
 
-  test('that somebody makes shows nothing of another site, whatever else is asked, as a program or on a page', async () => {
+  test('that somebody makes shows nothing of another site, as a program or on a page', slow, async () => {
     const cookie = await signedIn(wall);
     const foreign = ['w1', 'd', 'secret', 'user of d'];
     const after = fc.constantFrom('', 'v', 'w', 'w0', "' OR true --");

@@ -16,6 +16,7 @@ import { handedOver } from '../../../src/demo/trial/wait-for-results.ts';
 import { endOf, usageErrorOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const token = 'a-token-that-north-keeps';
 const site = (site_key: string, own: object = {}) => ({ site_key, site_secret: `the secret of ${site_key}`, ...own });
@@ -85,7 +86,7 @@ async function trial(
   }
 }
 
-it('goes the whole circle and leaves no conversion, whatever the source calls things and is answered', async () => {
+it('goes the whole circle and leaves no conversion, whatever the source’s dialect', slow, async () => {
   const own = { parameters: { click_id: 'cid', status: 'state' }, statuses: { sale: 'credit', void: 'reject' } };
   // Half of an encoding, as addresses of real catalogs have it.
   const offer = { destination_url: 'https://adv.example/?off=50%&c={click_id}' };
@@ -104,7 +105,7 @@ it('goes the whole circle and leaves no conversion, whatever the source calls th
   expect(await pipeline.ask('SELECT conversions FROM offer_stats_2d WHERE conversions > 0')).toEqual([]);
 });
 
-it('tells no real publisher unasked: the conversion is not reported', async () => {
+it('tells no real publisher unasked: the conversion is not reported', slow, async () => {
   const pipeline = await published();
   const { outcome, steps } = await trial(pipeline, 'partner');
   expect(outcome).toMatchObject({ conversion: null, postback: null, taken_back: null });
@@ -114,7 +115,7 @@ it('tells no real publisher unasked: the conversion is not reported', async () =
   expect(await pipeline.ask('SELECT webhook_id FROM postbacks')).toEqual([]);
 });
 
-it('lets a publisher be told where that is asked for: of the credit, and of its reject', async () => {
+it('lets a publisher be told where that is asked for: of the credit, and of its reject', slow, async () => {
   const pipeline = await published();
   const { outcome } = await trial(pipeline, 'local', { deliver: true });
   expect(outcome).toMatchObject({ postback: { attempts: 1, last_error: 'refused_address' }, taken_back: '200' });
@@ -124,7 +125,7 @@ it('lets a publisher be told where that is asked for: of the credit, and of its 
   ]);
 });
 
-it("shows a demo's postback, and how far it came", async () => {
+it("shows a demo's postback, and how far it came", slow, async () => {
   const pipeline = await published();
   const { outcome } = await trial(pipeline, 'demo');
   expect(outcome).toMatchObject({ postback: { reward: '2.5', attempts: 1, last_error: 'refused_address' } });
@@ -155,7 +156,7 @@ it('waits until the click lies where a refresh finds it, not its conversion alon
   expect(await wait(() => now)).toContain('the logs are in');
 });
 
-it('takes back what was credited where the refresh fails, and where nobody wants to wait', async () => {
+it('takes back what was credited where the refresh fails, and where nobody wants to wait', slow, async () => {
   const pipeline = await published();
   const busy = new OfferlineError('busy', exitCode.busy);
   expect((await trial(pipeline, 'mine', { refresh: () => Promise.reject(busy) })).outcome).toBe(busy);

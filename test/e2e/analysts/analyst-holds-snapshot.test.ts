@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { command } from '../../support/commands.ts';
 import { openAnalyst } from './open-analyst.ts';
 import { asOf, clicks, smallData } from '../small-data.ts';
+import { slow } from '../../support/slow.ts';
 
 const snapshotsKept = 1;
 
-it('an analyst who holds the database open and the pipeline never hinder one another, and the answers stay the same', async () => {
+it('an analyst with an open database and the pipeline do not hinder one another', slow, async () => {
   await using pipeline = await smallData({ snapshots_kept: snapshotsKept, snapshots_kept_hours: 0 });
   await pipeline.refresh(asOf);
   const { current: held } = await pipeline.snapshots();
@@ -34,7 +35,7 @@ it('an analyst who holds the database open and the pipeline never hinder one ano
   expect((await pipeline.snapshots()).all).not.toContain(held);
 });
 
-it('compaction and retention take nothing from an analyst who holds an older snapshot open', async () => {
+it('compaction and retention take nothing from an analyst who holds an older snapshot open', slow, async () => {
   await using pipeline = await smallData({ retention: { events: 2 } });
   await pipeline.refresh(asOf);
   await pipeline.landLog('clicks', 'ndjson', clicks('more', 10, '2025-03-10T11:15:00Z'));

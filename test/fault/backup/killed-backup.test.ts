@@ -14,6 +14,7 @@ import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { rounds } from '../../support/rounds.ts';
 import type { StepPoint } from '../lives/watched-effects.ts';
 import type { ChildBackup } from './backup-child.ts';
+import { slow } from '../../support/slow.ts';
 
 const child = fileURLToPath(new URL('./backup-child.ts', import.meta.url));
 
@@ -50,7 +51,7 @@ function points(random: Random, steps: readonly StepPoint[], bytes: number, coun
   return [...new Map(chosen.map((point) => [JSON.stringify(point), point])).values()];
 }
 
-test('a backup killed anywhere leaves a whole file or none, and the next one and the next run go on', async () => {
+test('a backup killed anywhere leaves a whole file or none; the next one and the next run go on', slow, async () => {
   const { root } = pipeline.data;
   const first = join(work, 'first.tar');
   const { steps } = await run({ kind: 'backup', root, place: first });
@@ -72,9 +73,9 @@ test('a backup killed anywhere leaves a whole file or none, and the next one and
   expect(await readdir(pipeline.data.warehouse)).not.toContain('backup');
   expect(await endOf(root, 'doctor', '--deep', '--json')).toMatchObject({ code: 0 });
   expect(await endOf(root, 'run', 'refresh')).toMatchObject({ code: 0 });
-}, 600_000);
+});
 
-test('a restore killed anywhere is refused by name until the next call has completed it, and then equals the backup', async () => {
+test('a restore killed anywhere is refused until the next call completes it, equal to the backup', slow, async () => {
   const place = join(work, 'restored.tar');
   expect(await endOf(pipeline.data.root, 'backup', place)).toMatchObject({ code: 0 });
   const whole = join(work, 'whole');
@@ -104,4 +105,4 @@ test('a restore killed anywhere is refused by name until the next call has compl
     expect(await endOf(root, 'status', '--json')).not.toMatchObject({ code: 2 });
   }
   expect(refused).toBeGreaterThan(0);
-}, 600_000);
+});

@@ -15,6 +15,7 @@ import { offerline } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { SmallBucket } from '../../support/small-bucket.ts';
+import { slow } from '../../support/slow.ts';
 
 const minutes = 60_000;
 let bucket: SmallBucket;
@@ -163,7 +164,7 @@ it('a holder whose clock stays wrong gives up the lease, which a machine with a 
   await next?.release();
 });
 
-it('no run is made with a wrong clock, and status says what to do', async () => {
+it('no run is made with a wrong clock, and status says what to do', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'), {
     settings: { storage: storageSettings() },
   });

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { temporaryData, writeSites } from '../../support/published-snapshot.ts';
 import { publishSmallNetwork } from '../../support/small-network.ts';
+import { slow } from '../../support/slow.ts';
 
 const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
@@ -29,7 +30,7 @@ async function serveElsewhere(data: DataDirectory): Promise<{ address: string; k
   throw new Error(`serve ended early: ${printed}`);
 }
 
-test('SIGKILL in the middle of a window does not refill it', async () => {
+test('SIGKILL in the middle of a window does not refill it', slow, async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await publishSmallNetwork(data);

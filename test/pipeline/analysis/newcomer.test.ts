@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
+import { slow } from '../../support/slow.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const heading = '### Five questions, answered';
@@ -18,7 +19,7 @@ function scriptUnder(title: string, markdown: string): string {
   return script;
 }
 
-it("the README's script leads a newcomer from nothing to the answers of five questions", async () => {
+it("the README's script leads a newcomer from nothing to the answers of five questions", slow, async () => {
   const script = scriptUnder(heading, await readFile(join(root, 'sql/README.md'), 'utf8'));
   const folder = await mkdtemp(join(tmpdir(), 'offerline-newcomer-'));
   onTestFinished(() => rm(folder, { recursive: true }));

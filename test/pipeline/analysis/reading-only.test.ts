@@ -11,6 +11,7 @@ import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { asOf, smallData } from '../../e2e/small-data.ts';
 import { command, usageErrorOf } from '../../support/commands.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 /** Texts of every kind of DuckDB's, none where no text is of that kind. `%` is the snapshot's folder. */
 const kinds: Record<keyof typeof StatementType, readonly string[]> = {
@@ -238,7 +239,7 @@ describe('offerline sql', () => {
     expect(await contents()).toEqual(before);
   });
 
-  it('changes nothing by any function that DuckDB has, whatever it is given', async () => {
+  it('changes nothing by any function that DuckDB has, whatever it is given', slow, async () => {
     const snapshot = await findSnapshot(pipeline.data);
     await withSnapshotDatabase(snapshot, async (connection) => {
       const functions = await queryRows<{ name: string; table: boolean }>(

@@ -13,6 +13,7 @@ import { clicks, sites } from '../../e2e/small-data.ts';
 import { command, usageErrorOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { flipBit } from '../../support/published-snapshot.ts';
+import { slow } from '../../support/slow.ts';
 
 const [firstAsOf, secondAsOf] = ['2025-03-10T12:00:00Z', '2025-03-10T13:00:00Z'];
 
@@ -198,7 +199,7 @@ describe('serve --snapshot', () => {
       repeat: () => () => undefined,
     });
 
-  it('serves it, follows none, and keeps it from being removed', async () => {
+  it('serves it, follows none, and keeps it from being removed', slow, async () => {
     service = await start(first);
     try {
       const address = await service.listen({ host: '127.0.0.1', port: 0 });

@@ -7,6 +7,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { command, endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const at = (time: string) => `2025-03-10T${time}:00Z`;
 
@@ -75,7 +76,7 @@ const refreshed = async (pipeline: PipelineUnderTest, time: string) =>
     await command(pipeline.data.root, 'run', 'refresh', '--as-of', at(time), '--allow-older', '--json'),
   ) as object;
 
-test('a restored network goes on with the same landing: figures equal, every postback under one id and once', async () => {
+test('a restored network goes on: figures equal, every postback once, under one id', slow, async () => {
   const { address, ids } = await publisher();
   const pipeline = await network(address);
   await landTraffic(pipeline, 'before');
@@ -120,7 +121,7 @@ test('a restored network goes on with the same landing: figures equal, every pos
   expect(new Set(ids).size).toBe(9);
 });
 
-test('what was delivered after the backup is sent once more, under the same ids, and nothing else is', async () => {
+test('what was delivered after the backup is sent once more, under the same ids', slow, async () => {
   const { address, ids } = await publisher();
   const pipeline = await network(address);
   await landTraffic(pipeline, 'before');
@@ -138,7 +139,7 @@ test('what was delivered after the backup is sent once more, under the same ids,
   expect(ids.slice(sent.length).toSorted()).toEqual(sent.slice(3).toSorted());
 });
 
-test('deliveries that lived on elsewhere lose no postback to the numbers that they know', async () => {
+test('deliveries that lived on elsewhere lose no postback to the numbers that they know', slow, async () => {
   const { address, ids } = await publisher();
   const pipeline = await network(address);
   await landTraffic(pipeline, 'before');
@@ -158,7 +159,7 @@ test('deliveries that lived on elsewhere lose no postback to the numbers that th
   expect(new Set(ids).size).toBe(7);
 });
 
-test('with all of landing a restored network can be rebuilt from it', async () => {
+test('with all of landing a restored network can be rebuilt from it', slow, async () => {
   const { address } = await publisher();
   const pipeline = await network(address);
   await landTraffic(pipeline, 'before');
@@ -177,7 +178,7 @@ test('with all of landing a restored network can be rebuilt from it', async () =
   expect(new DataDirectory(needed.data.root).landing).toBe(needed.data.landing);
 });
 
-test('the rehearsal of the operators’ page works as it is written, and sends nothing', async () => {
+test('the rehearsal of the operators’ page works as it is written, and sends nothing', slow, async () => {
   const { address, ids } = await publisher();
   const pipeline = await network(address);
   await landTraffic(pipeline, 'before');

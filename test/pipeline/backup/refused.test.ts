@@ -9,6 +9,7 @@ import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
 import { digestsBelow, smallBackedUpNetwork } from '../../support/backed-up.ts';
 import { command, endOf } from '../../support/commands.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 let pipeline: PipelineUnderTest;
 let work: string;
@@ -84,7 +85,7 @@ test('a backup that is cut anywhere is refused, and leaves no file', async () =>
   }
 });
 
-test('a byte that changed anywhere is noticed, or changes no file', async () => {
+test('a byte that changed anywhere is noticed, or changes no file', slow, async () => {
   const random = new Random(2);
   let noticed = 0;
   for (let round = 0; round < 12; round++) {

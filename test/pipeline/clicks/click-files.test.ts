@@ -9,6 +9,7 @@ import { SnapshotConnections } from '../../../src/pipeline/clicks/snapshot-conne
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const asOf = '2026-11-20T12:00:00Z';
 const days = ['14', '15', '16', '17', '18', '19'];
@@ -121,7 +122,7 @@ test('keys that are gone from the warehouse are written again by the next publis
   await expectAllFound(clicks);
 });
 
-test('damaged keys of a snapshot are written again by a publish of the same content', async () => {
+test('damaged keys of a snapshot are written again by a publish of the same content', slow, async () => {
   const [keys = ''] = (await clickFilesOf(await realpath(pipeline.data.current))).keys;
   await truncate(keys, 5_000);
   await pipeline.refresh('2026-11-20T12:15:00Z');
@@ -130,7 +131,7 @@ test('damaged keys of a snapshot are written again by a publish of the same cont
   await expectAllFound(clicks);
 });
 
-test('clicks are found in the next snapshot, whose days were compacted meanwhile, and still in the one before', async () => {
+test('clicks are found in a snapshot after compaction, and in the one before it', slow, async () => {
   const before = await openCurrent();
   await maintenance({ data: pipeline.data, terminal: silent, asOf });
   await pipeline.landLog('clicks', 'ndjson', [

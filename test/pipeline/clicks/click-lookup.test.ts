@@ -9,11 +9,12 @@ import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { analyticsDatabase, clickTables } from '../../support/analytics-database.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../support/published-snapshot.ts';
 import { serviceForTest } from '../../support/running-service.ts';
+import { slow } from '../../support/slow.ts';
 
 const lookup = '/a/api/click-lookup?site_key=wall&click_id=c1';
 const wall = { site_key: 'wall', site_secret: 'a-long-enough-secret', variant: 'A', commission: 0.1 };
 
-test('a click is found in what the pipeline publishes, and new events come with the next snapshot', async () => {
+test('a click is found in what the pipeline publishes, and new events come with the next snapshot', slow, async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   const land = async (path: string, ...rows: object[]) => {

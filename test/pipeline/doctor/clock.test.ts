@@ -9,9 +9,8 @@ import { differences, publishedTables } from '../../fault/lives/published-tables
 import { flipBit } from '../../support/published-snapshot.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
-/** Milliseconds, for a test that goes through the same hours twice. */
-const twoLives = 120_000;
 const day = '2026-03-10';
 const at = (time: string) => `${day}T${time}Z`;
 const future = '2027-01-01T00:00:00Z';
@@ -102,81 +101,77 @@ async function goOn(pipeline: PipelineUnderTest, allowOlder: boolean): Promise<v
 }
 
 describe('a run as of a time that is yet to come', () => {
-  it(
-    'is named, and repaired to what would be published had its time been right; sent postbacks stay',
-    async () => {
-      const pipeline = await network();
-      await landBeforeTen(pipeline);
-      await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
-      const rewards = 'SELECT conversion_id, reward FROM postbacks ORDER BY conversion_id';
-      const sent = await pipeline.ask(rewards);
-      expect(sent).toEqual([
-        { conversion_id: 'v-c0', reward: '0.8000' },
-        { conversion_id: 'v-c1', reward: '0.7000' },
-      ]);
+  it('is named, and repaired to what its right time gives; sent postbacks stay', slow, async () => {
+    const pipeline = await network();
+    await landBeforeTen(pipeline);
+    await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
+    const rewards = 'SELECT conversion_id, reward FROM postbacks ORDER BY conversion_id';
+    const sent = await pipeline.ask(rewards);
+    expect(sent).toEqual([
+      { conversion_id: 'v-c0', reward: '0.8000' },
+      { conversion_id: 'v-c1', reward: '0.7000' },
+    ]);
 
-      expect(await troubles(pipeline, at('12:00:00'))).toEqual([
-        `clock is as of ${future}, but the clock says ${at('12:00:00')}: no refresh is let in before`,
-        `clock has figures as of ${future}, but the clock says ${at('12:00:00')}`,
-        `clock 3 versions of offers and 1 changes of sites' terms begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
-      ]);
-      await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow(
-        '`offerline doctor --repair` moves future timestamps back to now',
-      );
+    expect(await troubles(pipeline, at('12:00:00'))).toEqual([
+      `clock is as of ${future}, but the clock says ${at('12:00:00')}: no refresh is let in before`,
+      `clock has figures as of ${future}, but the clock says ${at('12:00:00')}`,
+      `clock 3 versions of offers and 1 changes of sites' terms begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
+    ]);
+    await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow(
+      '`offerline doctor --repair` moves future timestamps back to now',
+    );
 
-      expect((await doctor(pipeline, at('12:00:00'), true)).repaired).toHaveLength(3);
-      await goOn(pipeline, true);
-      expect(await pipeline.ask(rewards)).toEqual(expect.arrayContaining(sent));
-      expect(await pipeline.ask('SELECT conversion_id, payout FROM conversions ORDER BY conversion_id')).toEqual([
-        { conversion_id: 'v-c0', payout: '1.000000' },
-        { conversion_id: 'v-c1', payout: '2.000000' },
-        { conversion_id: 'v-c2', payout: '2.000000' },
-        { conversion_id: 'v-c3', payout: '3.000000' },
-        { conversion_id: 'v-n', payout: '5.000000' },
-      ]);
-      expect(await troubles(pipeline, '2026-03-13T08:00:00Z')).toEqual([]);
+    expect((await doctor(pipeline, at('12:00:00'), true)).repaired).toHaveLength(3);
+    await goOn(pipeline, true);
+    expect(await pipeline.ask(rewards)).toEqual(expect.arrayContaining(sent));
+    expect(await pipeline.ask('SELECT conversion_id, payout FROM conversions ORDER BY conversion_id')).toEqual([
+      { conversion_id: 'v-c0', payout: '1.000000' },
+      { conversion_id: 'v-c1', payout: '2.000000' },
+      { conversion_id: 'v-c2', payout: '2.000000' },
+      { conversion_id: 'v-c3', payout: '3.000000' },
+      { conversion_id: 'v-n', payout: '5.000000' },
+    ]);
+    expect(await troubles(pipeline, '2026-03-13T08:00:00Z')).toEqual([]);
 
-      expect(
-        await pipeline.ask(
-          `SELECT count(*) AS ahead FROM offers WHERE greatest(created_at, updated_at, removed_at) > TIMESTAMPTZ '${at('12:00:00')}'`,
-        ),
-      ).toEqual([{ ahead: 0 }]);
-      expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([
-        { commission_changed_at: at('12:00:00') },
-      ]);
-      expect(
-        await pipeline.ask(
-          `SELECT conversion_id, changed_at FROM conversions WHERE click_id IN ('c0', 'c1') ORDER BY ALL`,
-        ),
-      ).toEqual([
-        { conversion_id: 'v-c0', changed_at: at('09:00:00') },
-        { conversion_id: 'v-c1', changed_at: at('12:00:00') },
-      ]);
+    expect(
+      await pipeline.ask(
+        `SELECT count(*) AS ahead FROM offers WHERE greatest(created_at, updated_at, removed_at) > TIMESTAMPTZ '${at('12:00:00')}'`,
+      ),
+    ).toEqual([{ ahead: 0 }]);
+    expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([
+      { commission_changed_at: at('12:00:00') },
+    ]);
+    expect(
+      await pipeline.ask(
+        `SELECT conversion_id, changed_at FROM conversions WHERE click_id IN ('c0', 'c1') ORDER BY ALL`,
+      ),
+    ).toEqual([
+      { conversion_id: 'v-c0', changed_at: at('09:00:00') },
+      { conversion_id: 'v-c1', changed_at: at('12:00:00') },
+    ]);
 
-      // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says
-      // what it said.
-      const except = [
-        'updated_at',
-        'commission_changed_at',
-        'site_terms.valid_from',
-        'site_terms.valid_to',
-        'published_sha256',
-        'content_sha256',
-        'reward',
-        'enqueued_at',
-        'changed_at',
-      ];
-      const ledBack = await publishedTables(pipeline.data, { except });
-      const twin = await network();
-      await landBeforeTen(twin);
-      await twin.refresh(at('10:00:00'));
-      await goOn(twin, false);
-      expect(differences(await publishedTables(twin.data, { except }), ledBack)).toEqual([]);
-    },
-    twoLives,
-  );
+    // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says
+    // what it said.
+    const except = [
+      'updated_at',
+      'commission_changed_at',
+      'site_terms.valid_from',
+      'site_terms.valid_to',
+      'published_sha256',
+      'content_sha256',
+      'reward',
+      'enqueued_at',
+      'changed_at',
+    ];
+    const ledBack = await publishedTables(pipeline.data, { except });
+    const twin = await network();
+    await landBeforeTen(twin);
+    await twin.refresh(at('10:00:00'));
+    await goOn(twin, false);
+    expect(differences(await publishedTables(twin.data, { except }), ledBack)).toEqual([]);
+  });
 
-  it('more than once: each version takes effect when its run wrote it, whatever its time was', async () => {
+  it('more than once: each version takes effect when its run wrote it, whatever its time was', slow, async () => {
     const pipeline = await network();
     for (const [payout, clock] of [
       ['2', at('10:00:00')],
@@ -199,7 +194,7 @@ describe('a run as of a time that is yet to come', () => {
     );
   });
 
-  it('dates an offer back that was new then; the same record makes one more version of it, and no other', async () => {
+  it('dates a new offer back; the same record makes one more version, and no other', slow, async () => {
     const pipeline = await network();
     const offers = [offer('a', '1'), offer('gone', '9'), offer('new', '5')];
     await pipeline.landOffers('net', offers);
@@ -216,7 +211,7 @@ describe('a run as of a time that is yet to come', () => {
     ]);
   });
 
-  it('by a clock that was ahead itself: versions begin at the repair, in their order', async () => {
+  it('by a clock that was ahead itself: versions begin at the repair, in their order', slow, async () => {
     const pipeline = await network();
     await pipeline.landOffers('net', [offer('a', '2'), offer('gone', '9')]);
     await pipeline.ingest(future);
@@ -244,7 +239,7 @@ describe('a run as of a time that is yet to come', () => {
     expect(await troubles(pipeline, at('12:02:00'))).toEqual([]);
   });
 
-  it('that never was published is led back, too: nothing is priced by a catalog that is yet to begin', async () => {
+  it('that never was published is repaired, too: no catalog of the future sets a price', slow, async () => {
     const pipeline = await network();
     await pipeline.landOffers('net', [offer('a', '2'), offer('gone', '9')]);
     await expect(pipeline.refresh(future, { clock: at('10:00:00') })).rejects.toMatchObject({
@@ -287,7 +282,7 @@ describe('a damaged snapshot, before which one ahead of the clock was published'
     return { pipeline, first: all[0] as string, damaged };
   }
 
-  it('is replaced by the newest of the past, and the refresh that follows is let in', async () => {
+  it('is replaced by the newest of the past, and the refresh that follows is let in', slow, async () => {
     const { pipeline, first } = await damagedAfterFuture();
     await doctor(pipeline, at('12:00:00'), true);
     expect((await pipeline.snapshots()).current).toBe(first);
@@ -315,7 +310,7 @@ describe('a damaged snapshot, before which one ahead of the clock was published'
   });
 });
 
-it('an as-of of the next five minutes is no trouble: clocks differ', async () => {
+it('an as-of of the next five minutes is no trouble: clocks differ', slow, async () => {
   const pipeline = await network();
   await pipeline.landOffers('net', [offer('a', '2'), offer('gone', '9')]);
   await pipeline.refresh(at('10:05:00'), { clock: at('10:00:00') });

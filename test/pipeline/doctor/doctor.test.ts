@@ -12,6 +12,7 @@ import { changeState } from '../../support/change-state.ts';
 import { flipBit } from '../../support/published-snapshot.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const refreshed = sharedPipeline(async () => {
   const pipeline = await smallData();
@@ -43,7 +44,7 @@ async function eventFile(pipeline: PipelineUnderTest, kind: 'clicks' | 'conversi
   return join(file?.parentPath ?? '', file?.name ?? '');
 }
 
-it('takes a damaged picture away', async () => {
+it('takes a damaged picture away', slow, async () => {
   const pipeline = await refreshed();
   const picture = join(pipeline.data.pictures, `${'0'.repeat(64)}.png`);
   await mkdir(pipeline.data.pictures);
@@ -55,7 +56,7 @@ it('takes a damaged picture away', async () => {
   expect(await readdir(pipeline.data.pictures)).toEqual([]);
 });
 
-it('notes where no keys of events are here, as after a takeover, and has them made at once where asked', async () => {
+it('notes missing keys of events, as after a takeover, and makes them where asked', slow, async () => {
   const pipeline = await refreshed();
   await rm(pipeline.data.keys, { recursive: true });
   expect(listed(await doctor(pipeline))).toEqual(['note keys clicks', 'note keys conversions']);
@@ -66,7 +67,7 @@ it('notes where no keys of events are here, as after a takeover, and has them ma
   expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
 });
 
-it('misses no keys of events once a copy of the state is restored that names keys merged since', async () => {
+it('misses no keys of events once a copy of the state is restored that names keys merged since', slow, async () => {
   const pipeline = await refreshed();
   await rm(pipeline.data.keys, { recursive: true });
   await truncate(pipeline.data.stateFile, 100);
@@ -74,7 +75,7 @@ it('misses no keys of events once a copy of the state is restored that names key
   expect(listed(await doctor(pipeline, { deep: true })).filter((found) => found.includes('keys'))).toEqual([]);
 });
 
-it('sees each damage, repairs what can be repaired, and is content afterwards', async () => {
+it('sees each damage, repairs what can be repaired, and is content afterwards', slow, async () => {
   const pipeline = await refreshed();
   expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
   const before = await pipeline.figures(asOf);
@@ -106,7 +107,7 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   expect(await pipeline.figures(asOf)).toEqual(before);
 });
 
-it('goes through the sums of all days only where every byte is read, and has the next run compute wrong ones again', async () => {
+it('checks sums of all days where every byte is read; the next run mends wrong ones', slow, async () => {
   const pipeline = await refreshed();
   const before = await pipeline.figures(asOf);
   // A refresh leaves replaced files for the next one to remove, which is a note.
@@ -128,7 +129,7 @@ it('goes through the sums of all days only where every byte is read, and has the
   }
 });
 
-it('finds a flipped byte only where every byte is read, and has the logs read again, since no snapshot has the right bytes', async () => {
+it('finds a flipped byte where every byte is read, and has the logs read again', slow, async () => {
   await using pipeline = await smallData();
   await pipeline.landOffers('net', [
     { id: 1, external_id: 'one', title: 'One', payout: '1.5' },
@@ -161,7 +162,7 @@ it('finds a flipped byte only where every byte is read, and has the logs read ag
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
 });
 
-it('a run that needs an event file which is gone says so plainly, and goes on after the repair', async () => {
+it('a run that needs an event file which is gone says so plainly, and goes on after the repair', slow, async () => {
   const pipeline = await refreshed();
   await rm(await eventFile(pipeline, 'clicks'));
   const later = '2025-03-10T12:30:00Z';
@@ -198,7 +199,7 @@ it('does not rebuild from a landing folder that lacks logs that count, which it 
   ]);
 });
 
-it('puts a state aside that cannot be opened, and snapshots that are damaged, and switches to a good one', async () => {
+it('quarantines an unreadable state and damaged snapshots, and switches to a good one', slow, async () => {
   const pipeline = await refreshed();
   const first = (await pipeline.snapshots()).current;
   await pipeline.refresh('2025-03-10T12:01:00Z');

@@ -4,6 +4,7 @@ import { rebuild } from '../../../src/pipeline/doctor/rebuild.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const asOf = '2025-03-10T12:00:00Z';
 /** Refused before anything is sent. */
@@ -28,7 +29,7 @@ const event = (click_id: string, kind: string, at: string) => ({
   occurred_at: `2025-03-10T${at}:00Z`,
 });
 
-it('a rebuilt warehouse sends publishers nothing again: neither what was sent, nor what was not to be sent', async () => {
+it('a rebuilt warehouse sends publishers nothing again, and nothing it must not send', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2025-03-20T00:00:00Z'), {
     sites: [site('active', { postback }), site('silent')],
   });

@@ -5,6 +5,7 @@ import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { it } from '../../support/landing-test.ts';
 import { click, conversion, type LogLanding } from '../../support/log-landing.ts';
+import { slow } from '../../support/slow.ts';
 
 const tables = [
   'ingest_files',
@@ -64,7 +65,8 @@ it.for([
   ['syncDirectory', 3],
   ['makeDirectory', 2],
 ] as const)(
-  'a run that fails at %s number %i leaves the warehouse as it was; the next one takes everything up and sweeps',
+  'a run that fails at %s number %i changes nothing, the next one sweeps',
+  slow,
   async ([operation, nth], { landing }) => {
     await landing.put('clicks/0.ndjson', [click('old'), 'bad']);
     await landing.ingest();

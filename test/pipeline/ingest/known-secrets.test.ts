@@ -5,6 +5,7 @@ import { endOf } from '../../support/commands.ts';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const secrets = {
   site: 'the-secret-of-a-site',
@@ -87,7 +88,7 @@ function holdsSecret(text: string): boolean {
   );
 }
 
-it('the configuration lands under names of all kinds: what is kept, shown and logged of it holds none of its secrets', async () => {
+it('a configuration that lands under any name leaves none of its secrets anywhere', slow, async () => {
   const pipeline = await network();
   const landed = await landConfiguration(pipeline);
   const { code, stdout, stderr } = await endOf(pipeline.data.root, 'run', 'refresh', '--json');
@@ -103,7 +104,7 @@ it('the configuration lands under names of all kinds: what is kept, shown and lo
   for (const { raw } of kept) expect(raw).toContain('•••');
 });
 
-it('secrets that become known later are taken out of what was kept before, and what is published follows', async () => {
+it('secrets that become known later leave what was kept, and then what is published', slow, async () => {
   const pipeline = await network();
   await pipeline.landLog('clicks', 'ndjson', [{ click_id: 'c', note: 'the-secret-to-come' }, { click_id: 'other' }]);
   const raws = async () =>
@@ -122,7 +123,7 @@ it('secrets that become known later are taken out of what was kept before, and w
   expect((await pipeline.refresh('2026-03-10T09:00:00Z')).snapshotId).toBeNull();
 });
 
-it('a sources.json that cannot be used keeps no run from ingesting; its secrets are taken out once it can', async () => {
+it('a broken sources.json stops no ingest; its secrets are taken out once it is read', slow, async () => {
   const pipeline = await network();
   const good = await readFile(pipeline.data.sourcesFile, 'utf8');
   await pipeline.landLog('clicks', 'ndjson', [{ click_id: secrets.token }]);
@@ -182,7 +183,7 @@ async function keptRaws({ data }: PipelineUnderTest, sql = 'raw'): Promise<strin
   }
 }
 
-it('runs with and without the variables of secrets take turns: what was gone through is not gone through again', async () => {
+it('runs with and without the variables of secrets take turns, and nothing is read twice', slow, async () => {
   const pipeline = await network();
   const inTurn = async (...secretsThere: boolean[]) => {
     for (const isThere of secretsThere) {

@@ -5,6 +5,7 @@ import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { troubleWithKeyRuns } from '../../../src/pipeline/warehouse/keys/upkeep.ts';
 import { click, conversion, LogLanding } from '../../support/log-landing.ts';
+import { slow } from '../../support/slow.ts';
 
 const clicksOf = (run: number) =>
   Array.from({ length: 3 }, (_, index) =>
@@ -40,7 +41,7 @@ function filesOf(landing: LogLanding, kind: string, day: string): Promise<EventF
   );
 }
 
-it('a day that many runs add to has few files, with every event once, in whichever run it came', async () => {
+it('a day that many runs add to has few files, with every event once, in whichever run it came', slow, async () => {
   await using landing = await LogLanding.create();
   for (let run = 1; run <= 20; run++) {
     await land(landing, run);
@@ -76,7 +77,7 @@ it('a day that many runs add to has few files, with every event once, in whichev
   expect(await landing.ingest()).toMatchObject({ accepted: 1, duplicates: 6 });
 });
 
-it('a file of a row group or more stays as it is', async () => {
+it('a file of a row group or more stays as it is', slow, async () => {
   await using landing = await LogLanding.create();
   await landing.put(
     'clicks/large.ndjson',
@@ -93,7 +94,7 @@ it('a file of a row group or more stays as it is', async () => {
   expect(files[0]).toEqual(large);
 });
 
-it('a state that is not copied with every snapshot has more small files in a day', async () => {
+it('a state that is not copied with every snapshot has more small files in a day', slow, async () => {
   await using landing = await LogLanding.create();
   for (let run = 1; run <= 9; run++) {
     if (run === 9) await truncate(landing.data.stateFile, 129 * 2 ** 20);
@@ -103,7 +104,7 @@ it('a state that is not copied with every snapshot has more small files in a day
   expect(await filesOf(landing, 'clicks', '2026-11-18')).toHaveLength(9);
 });
 
-it('where the merging fails the run keeps nothing of it, and the next one has every event once', async () => {
+it('where the merging fails the run keeps nothing of it, and the next one has every event once', slow, async () => {
   await using landing = await LogLanding.create();
   for (let run = 1; run <= 9; run++) {
     await land(landing, run);
@@ -123,7 +124,7 @@ it('where the merging fails the run keeps nothing of it, and the next one has ev
   expect(await filesOf(landing, 'clicks', '2026-11-18')).toHaveLength(2);
 });
 
-it('a damaged file is left with the others of its day, and named; the run goes on', async () => {
+it('a damaged file is left with the others of its day, and named; the run goes on', slow, async () => {
   await using landing = await LogLanding.create();
   for (let run = 1; run <= 8; run++) {
     await land(landing, run);

@@ -15,6 +15,7 @@ import { stateCopies } from '../../../src/pipeline/warehouse/state-copies.ts';
 import { click, conversion, LogLanding } from '../../support/log-landing.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { testRun } from '../../test-run.ts';
+import { slow } from '../../support/slow.ts';
 
 const days = ['14', '15', '16', '17', '18'];
 const details = { ip: '192.0.2.7', user_agent: 'browser', sub1: 'one', sub2: 'two', country: 'DE' };
@@ -121,7 +122,7 @@ const failures = [
   ['syncDirectory', 2],
 ] as const;
 
-it('interrupted anywhere it has every row once; the next runs sweep and end the work', async () => {
+it('interrupted anywhere it has every row once; the next runs sweep and end the work', slow, async () => {
   await using landing = await twoFilesADay();
   const before = await events(landing);
   for (const [operation, nth] of failures) {
@@ -178,7 +179,7 @@ it('retention empties the details of old clicks and keeps what counts, attribute
   ).toEqual([{ offer_id: 7, site_key: 's', user_id: 'u' }]);
 });
 
-it('as a pipeline publishes nothing, lets old runs go, and the next snapshot says the same from the compacted files', async () => {
+it('as a pipeline publishes nothing, and the next snapshot has the same figures', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-11-18T13:00:00Z'), {
     settings: { retention: { runs: 5 } },
   });
@@ -230,7 +231,7 @@ async function sortedFilesInCopy({ data }: PipelineUnderTest): Promise<number> {
   }
 }
 
-it('goes on where the keys of all events are gone, as after a takeover of what another machine wrote', async () => {
+it('goes on where the keys of all events are gone, as after a takeover', slow, async () => {
   await using landing = await LogLanding.create();
   for (const day of days) {
     await landing.put(`clicks/${day}.ndjson`, [clickOf(day, 0)]);

@@ -13,6 +13,7 @@ import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
 import { LogLanding, click, conversion } from '../../support/log-landing.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { testRun } from '../../test-run.ts';
+import { slow } from '../../support/slow.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const asOf = '2026-03-10T13:37:00Z';
@@ -105,7 +106,7 @@ function killedAt(nth: number): Effects {
   return { ...unsynced, files: { ...unsynced.files, rename } };
 }
 
-it(`of ${days} days gives what daily runs gave; killed twice and resumed too; nothing is published before all of it`, async () => {
+it(`of ${days} days gives what daily runs gave, also killed twice; all is published at once`, slow, async () => {
   await using pipeline = await landed();
   const request = { data: pipeline.data, terminal: silent, scope: everything };
   const before = await pipeline.snapshots();
@@ -191,7 +192,7 @@ async function outdated(landing: LogLanding): Promise<string[]> {
   );
 }
 
-it('late files mark exactly the reports that they change, and say why', async () => {
+it('late files mark exactly the reports that they change, and say why', slow, async () => {
   await using landing = await reported();
   await landing.put('clicks/late.ndjson', [clickOf(4, 'late')]);
   // A chargeback counts from its own day on: those of the 8th and 9th ended before the 12th. That of the 14th is in
@@ -233,7 +234,7 @@ it('late files mark exactly the reports that they change, and say why', async ()
   expect(await outdated(landing)).toEqual(['02', '03', '06', '07'].map((each) => `${each} offers new to the catalog`));
 });
 
-it('a run computes a bounded number of outdated reports, the newest first, and leaves the others marked for the next', async () => {
+it('a run computes some of the outdated reports, the newest first; others stay marked', slow, async () => {
   await using landing = await reported();
   await landing.put(
     'clicks/late.ndjson',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const wallClock = new Date('2026-03-20T00:00:00Z');
 const sites = [{ site_key: 'north', site_secret: 'the secret of the site north', commission: 0.2 }];
@@ -37,7 +38,7 @@ const withFourDays = sharedPipeline(async () => {
   return pipeline;
 });
 
-it('are those of their moment again when a run goes back, and forth once more', async () => {
+it('are those of their moment again when a run goes back, and forth once more', slow, async () => {
   const pipeline = await withFourDays();
   const late = await pipeline.figures('2026-03-10T12:00:00Z');
   expect(late.site_daily).toHaveLength(4);

@@ -8,6 +8,7 @@ import type { Moment } from '../../../src/kit/time/moment.ts';
 import { changeState } from '../../support/change-state.ts';
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const asOf = '2026-03-10T12:00:00Z';
 const wallClock = new Date('2026-03-20T00:00:00Z');
@@ -29,7 +30,7 @@ const event = (id: string, kind: string, occurred_at: string) => ({
   occurred_at,
 });
 
-it('days of few rows are written in a few statements, however many they are, and all of them are there', async () => {
+it('days of few rows are written in a few statements, all of them', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
   await pipeline.landLog(
@@ -60,7 +61,7 @@ it('days of few rows are written in a few statements, however many they are, and
   ]);
 });
 
-it('a day that loses its only row is empty afterwards', async () => {
+it('a day that loses its only row is empty afterwards', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
   await pipeline.landLog('clicks', 'ndjson', [click('c0', momentOnDay(0))]);
@@ -74,7 +75,7 @@ it('a day that loses its only row is empty afterwards', async () => {
   ]);
 });
 
-it('a conversion changes with its events, its click, its offer and the moment of an event that was stamped ahead', async () => {
+it('a conversion changes with its events, click, offer and an event stamped ahead', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   const changes = async (moment: Moment, options?: { clock: Moment; allowOlder?: boolean }) => {
     await pipeline.refresh(moment, options);
@@ -103,7 +104,7 @@ it('a conversion changes with its events, its click, its offer and the moment of
   ]);
 });
 
-it('what is announced is pending and counts nowhere, and ends by a credit, a reject or after 90 days', async () => {
+it('an announced conversion is pending until a credit, a reject or after 90 days', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   const begun = '2025-11-01T10:00:00Z';
   const at = (day: number, minute = 0) =>
@@ -175,7 +176,7 @@ it('the roll-up of a day of clicks on unknown offers only is audited, too', asyn
   await expect(stages.publish(request)).rejects.toThrow('roll_up_equals_events');
 });
 
-it('the state has no rows left of figures that later runs replaced', async () => {
+it('the state has no rows left of figures that later runs replaced', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
   await pipeline.landLog('clicks', 'ndjson', [click('c0', '2026-03-10T10:00:00Z')]);

@@ -9,6 +9,7 @@ import { modelsStage } from '../../../src/pipeline/models/models-stage.ts';
 import { quotedPathList } from '../../../src/kit/text/sql-text.ts';
 import { LogLanding } from '../../support/log-landing.ts';
 import { testRun } from '../../test-run.ts';
+import { slow } from '../../support/slow.ts';
 
 /** After all that lands. */
 const wallClock = '2026-03-11T00:00:00Z';
@@ -38,7 +39,7 @@ async function relationOf(landing: LogLanding, file: string): Promise<string> {
   return `read_parquet(${quotedPathList(files.map(({ path }) => join(landing.data.warehouse, path)))}, hive_partitioning = false)`;
 }
 
-it.each(cases)('$folder: $about', async ({ folder, runs }) => {
+it.each(cases)('$folder: $about', slow, async ({ folder, runs }) => {
   await using landing = await LogLanding.create();
   for (const { as_of: asOf, landing: landed } of runs) {
     await cp(join(import.meta.dirname, folder, landed), landing.data.landing, { recursive: true });

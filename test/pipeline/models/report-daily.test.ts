@@ -4,6 +4,7 @@ import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const wallClock = new Date('2026-03-10T12:00:00Z');
 const click = (day: string, id = day) => ({
@@ -37,7 +38,7 @@ const runDaily = sharedPipeline(async () => {
   return pipeline;
 });
 
-it('closes days as of their last microsecond once they are over, those without a run too, but for the empty ones of a long pause', async () => {
+it('closes days as of their last microsecond, also without a run, not those of a pause', slow, async () => {
   await using pipeline = await withClicks('05', '06', '07', '08');
   await pipeline.refresh('2026-03-05T10:00:00Z');
   expect(await reports(pipeline)).toEqual(['05 1 05T10:00']);
@@ -56,14 +57,14 @@ it('closes days as of their last microsecond once they are over, those without a
   ]);
 });
 
-it('takes late data into the closed days that it touches', async () => {
+it('takes late data into the closed days that it touches', slow, async () => {
   const pipeline = await runDaily();
   await pipeline.landLog('clicks', 'ndjson', [click('06', 'late')]);
   await pipeline.refresh('2026-03-08T11:00:00Z');
   expect(await reports(pipeline)).toEqual(['06 2 06T23:59', '07 3 07T23:59', '08 2 08T11:00']);
 });
 
-it('lists the days that it has, and why it lacks others', async () => {
+it('lists the days that it has, and why it lacks others', slow, async () => {
   await using pipeline = await withClicks('03', '06', '07', '08');
   const states = async () =>
     (
@@ -82,7 +83,7 @@ it('lists the days that it has, and why it lacks others', async () => {
   ).toEqual([{ new_clicks: true, new_conversions: false }]);
 });
 
-it('is whole again after an older as-of was published', async () => {
+it('is whole again after an older as-of was published', slow, async () => {
   const pipeline = await runDaily();
   const before = await reports(pipeline);
   await refresh({
@@ -96,7 +97,7 @@ it('is whole again after an older as-of was published', async () => {
   expect(await reports(pipeline)).toEqual(before);
 });
 
-it('closes a day once more that a run as of a time to come had closed before it was over', async () => {
+it('closes a day once more that a run as of a time to come had closed before it was over', slow, async () => {
   await using pipeline = await withClicks('10', '11');
   await pipeline.landLog('conversions', 'ndjson', [
     { conversion_id: 'v', click_id: 'c-11', kind: 'credit', occurred_at: '2026-03-11T09:00:00Z' },

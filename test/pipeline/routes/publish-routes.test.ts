@@ -8,6 +8,7 @@ import { readRoutes } from '../../../src/pipeline/routes/routes-file.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const destination = 'https://advertiser.example/offer?c={click_id}';
 const offers = [
@@ -84,7 +85,7 @@ it('follow each snapshot, keep gone offers, and leave nothing behind', async () 
   expect(readdirSync(data.routes).toSorted()).toEqual([`${head.snapshot_id}.json`, 'current']);
 });
 
-it('say what an offer paid before, and until when, without what changed nothing of that', async () => {
+it('say what an offer paid before, and until when, without what changed nothing of that', slow, async () => {
   const pipeline = await published();
   const { data } = pipeline;
   const [one, two] = offers as [object, { events: object[] }];

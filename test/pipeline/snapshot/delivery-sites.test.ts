@@ -4,10 +4,11 @@ import { currentManifest } from '../../../src/pipeline/snapshot/snapshot-store.t
 import { manifestSchema } from '../../../src/pipeline/snapshot/manifest.ts';
 import { readMart } from '../../../src/pipeline/sql/run-model.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const at = (time: string) => `2025-03-10T${time}:00Z`;
 
-it('the manifest has the state of each site’s postbacks, as the run found them', async () => {
+it('the manifest has the state of each site’s postbacks, as the run found them', slow, async () => {
   const site = { site_secret: 'a-secret-of-this-test', postback: { url: 'http://127.0.0.1:1/hook', method: 'POST' } };
   await using pipeline = await PipelineUnderTest.create(new Date(at('12:00')), {
     sites: [

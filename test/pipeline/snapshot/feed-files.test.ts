@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { feedOfferSchema, feedOffersFile, type FeedOffer } from '../../../src/pipeline/feed/feed-document.ts';
 import { changeState } from '../../support/change-state.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const clock = new Date('2026-03-10T12:00:00Z');
 const asOf = (hour: number) => `2026-03-09T${String(hour).padStart(2, '0')}:00:00Z`;
@@ -62,7 +63,7 @@ it('has every text, amount and moment as JSON of JavaScript has it', async () =>
   ]);
 });
 
-it('has the figures, and what changed of an offer that the last feed has', async () => {
+it('has the figures, and what changed of an offer that the last feed has', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(clock);
   const offers = [1, 2].map((id) => ({ external_id: `x${id}`, id, title: 'One', payout: '1' }));
   await pipeline.landOffers('net', offers);

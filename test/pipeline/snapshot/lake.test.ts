@@ -14,6 +14,7 @@ import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts'
 import { clicks, smallData } from '../../e2e/small-data.ts';
 import { askCatalog, missingFiles } from '../../support/lake.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
@@ -253,7 +254,7 @@ function wholeCatalog(): Promise<unknown> {
   });
 }
 
-it('after many publishes it is what one is that is built from nothing', async () => {
+it('after many publishes it is what one is that is built from nothing', slow, async () => {
   const { data } = pipeline;
   for (let round = 0; round < 3; round++) await next();
   const [schema, ...others] = await readdir(data.lakeSchema);

@@ -6,6 +6,7 @@ import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const click = (id: string) => ({
@@ -24,7 +25,7 @@ const published = sharedPipeline(async () => {
   return pipeline;
 });
 
-it('alone publishes under the as-of of the figures, whatever the clock says', async () => {
+it('alone publishes under the as-of of the figures, whatever the clock says', slow, async () => {
   const pipeline = await published();
   const request = { data: pipeline.data, terminal: silent };
   await stages.models({ ...request, asOf: '2026-03-09T11:00:00Z' });

@@ -7,10 +7,11 @@ import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
-it('an old snapshot whose removal broke off is no snapshot any more, and the next run removes the rest', async () => {
+it('a snapshot whose removal broke off is none, and the next run removes the rest', slow, async () => {
   const first = '2026-03-10T12:00:00Z';
   await using pipeline = await PipelineUnderTest.create(new Date(first), {
     settings: { snapshots_kept: 1, snapshots_kept_hours: 0 },
@@ -31,7 +32,7 @@ it('an old snapshot whose removal broke off is no snapshot any more, and the nex
   expect((await readdir(data.published)).toSorted()).toEqual([current, 'current', 'offerline.ducklake']);
 });
 
-it('the newest snapshot of each hour of the last hours stays, too', async () => {
+it('the newest snapshot of each hour of the last hours stays, too', slow, async () => {
   const settings = { snapshots_kept: 1, snapshots_kept_hours: 3 };
   await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'), { settings });
   for (const time of ['08:10', '09:10', '09:50', '10:20', '11:05', '11:40', '12:10'])

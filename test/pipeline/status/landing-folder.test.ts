@@ -7,13 +7,14 @@ import { launcher } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { ndjson } from '../../support/log-landing.ts';
 import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
+import { slow } from '../../support/slow.ts';
 
 const status = async (root: string) => {
   const { stdout, stderr, code } = await endOf(root, 'status');
   return { output: stdout + stderr, code };
 };
 
-it('a landing folder that is gone, or another one in its place, is reported, and status exits 1', async () => {
+it('a landing folder that is gone, or another one in its place, is reported, and status exits 1', slow, async () => {
   await using pipeline = await smallData();
   const { data } = pipeline;
   await pipeline.refresh(asOf);
@@ -59,9 +60,7 @@ it('files that landing does not read are counted and named', async () => {
   expect((await endOf(root, 'doctor')).stdout).toContain('3 of its files are not read, the first clicks/a.log');
 });
 
-it('a landing file that may not be read gets a row in the ledger from the second run on, and is landed once it may', async ({
-  skip,
-}) => {
+it('an unreadable landing file is in the ledger from the second run on, until it is read', slow, async ({ skip }) => {
   await using pipeline = await smallData();
   const { data } = pipeline;
   const file = join(data.landing, 'clicks/closed.ndjson');

@@ -10,6 +10,7 @@ import { readOutcome } from '../../../src/pipeline/runs/pipeline-outcomes.ts';
 import type { Status } from '../../../src/pipeline/status/status.ts';
 import { endOf } from '../../support/commands.ts';
 import { asOf, smallData } from '../../e2e/small-data.ts';
+import { slow } from '../../support/slow.ts';
 
 const later = '2025-03-10T12:05:00Z';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
@@ -19,7 +20,7 @@ async function statusOf({ root }: DataDirectory) {
   return { code, ...(JSON.parse(stdout) as Status) };
 }
 
-it('status shows how each pipeline ended last, also one that could not begin, and when it was good', async () => {
+it('status shows how each pipeline ended last, also one that could not begin, and when it was good', slow, async () => {
   await using pipeline = await smallData();
   const { data } = pipeline;
   await pipeline.refresh(asOf);

@@ -11,6 +11,7 @@ import { readStatus } from '../../../src/pipeline/status/status.ts';
 import { offerline } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const noon = '2026-03-10T12:00:00Z';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
@@ -24,7 +25,7 @@ const awayStorage = {
   secret_access_key: 'very/secret+key',
 };
 
-it('a run that storage refuses is in no ledger: status shows it and exits 1, until a run is good', async () => {
+it('a run that storage refuses is in no ledger: status shows it and exits 1, until a run is good', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);
@@ -53,7 +54,7 @@ it('a run that storage refuses is in no ledger: status shows it and exits 1, unt
   expect((await endOf(data.root, 'status')).code).toBe(0);
 });
 
-it('a run whose end is not brought to storage is shown, too, though the ledger has it as done', async () => {
+it('a run whose end is not brought to storage is shown, too, though the ledger has it as done', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);
@@ -71,7 +72,7 @@ it('a run whose end is not brought to storage is shown, too, though the ledger h
   });
 });
 
-it('one that finds another at work waits for its turn; again and again is shown', async () => {
+it('one that finds another at work waits for its turn; again and again is shown', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
   const { data } = pipeline;
   await pipeline.refresh(noon);

@@ -16,6 +16,7 @@ import { RoleNote, type ReportedRole } from '../../../src/pipeline/runs/storage-
 import { offerline } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const noon = '2026-03-10T12:00:00Z';
 const logger = createLogger({ write: () => true }, 'silent');
@@ -144,7 +145,7 @@ it('one that stands by while storage is away reports it at each look, and goes o
   ]);
 });
 
-it('a schedule that cannot begin, since storage is away, leaves word for status and doctor', async () => {
+it('a schedule that cannot begin, since storage is away, leaves word for status and doctor', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);

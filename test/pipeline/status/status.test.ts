@@ -23,6 +23,7 @@ import { command, endOf } from '../../support/commands.ts';
 import { click, LogLanding } from '../../support/log-landing.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
+import { slow } from '../../support/slow.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const noon = '2026-03-10T12:00:00Z';
@@ -59,7 +60,7 @@ async function filesOf(folder: string): Promise<[path: string, bytes: number, mo
   );
 }
 
-it('shows what is new, what failed, what waits and what is stale', async () => {
+it('shows what is new, what failed, what waits and what is stale', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
   const offers = Array.from({ length: 12 }, (_, index) => ({
@@ -150,7 +151,7 @@ it('knows the newest events of a snapshot that an earlier version published', as
   expect(newest).toMatchObject([{ data: 'clicks', newest: '2026-03-10T11:00:00Z' }, { data: 'conversions' }]);
 });
 
-it('says of a snapshot ahead of the clock what to do, and takes no age from what is ahead', async () => {
+it('says of a snapshot ahead of the clock what to do, and takes no age from what is ahead', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
@@ -212,7 +213,7 @@ describe('a run whose process is gone', () => {
   const killAt = { step: 'models: committed', moment: 'after', occurrence: 1 } as const;
   const at = Date.parse('2026-03-10T12:10:00Z');
 
-  it('is shown as interrupted and as the last failure, by readers that write nothing, until a run is good', async () => {
+  it('is shown as interrupted and as the last failure until a run succeeds', slow, async () => {
     await using pipeline = await PipelineUnderTest.create(new Date(noon));
     const { data } = pipeline;
     const { signal } = await killedRefresh({
@@ -275,7 +276,7 @@ describe('a run whose process is gone', () => {
   });
 });
 
-it('exits 1 until a failure is put right: a refresh does so for its stages, for maintenance only maintenance', async () => {
+it('exits 1 until the pipeline that failed succeeds: for maintenance only maintenance does', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   const request = { data, terminal: silent, asOf: noon };
@@ -490,7 +491,7 @@ it('names a quarantined file as long as it is there, and what cannot be read bes
   expect(stdout).toMatch(/\n {2}.*sites.json is not valid JSON in line 1.*\n {4}do: offerline sites list\n/);
 });
 
-it('names sites whose rewards wait, since sites.json does not know them, until it does', async () => {
+it('names sites whose rewards wait, since sites.json does not know them, until it does', slow, async () => {
   const site = (site_key: string) => ({ site_key, site_secret: 'a-secret-of-sixteen' });
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { sites: [site('known')] });
   await pipeline.landOffers('net', [{ external_id: '1', title: 'one', payout: 1 }]);
@@ -583,7 +584,7 @@ it('lists landing files for the archive that no run needs any more, and no other
   expect([...logsReadAtStart(landing.data, now - 1)]).toContain('clicks/tracker/2026-11-09/old.ndjson');
 });
 
-it('names a field whose column a file lacks, for a day', async () => {
+it('names a field whose column a file lacks, for a day', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), {
     settings: {
       files: [

@@ -9,6 +9,7 @@ import { noteRefusedRun, readRefusedRuns } from '../../../src/pipeline/runs/refu
 import { readStorageRole, RoleNote } from '../../../src/pipeline/runs/storage-role.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const noon = '2026-03-10T12:00:00Z';
 const url = 's3://bucket/network';
@@ -21,7 +22,7 @@ async function makeUnreadable(file: string): Promise<void> {
   await mkdir(file);
 }
 
-it('a note of refused runs that cannot be read counts as absent: status and doctor say so, and end as without it', async () => {
+it('an unreadable note of refused runs counts as absent, and status and doctor say so', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../support/published-snapshot.ts';
 import { serviceForTest } from '../../support/running-service.ts';
+import { slow } from '../../support/slow.ts';
 
-test('an answer under way is finished before the service is closed', async () => {
+test('an answer under way is finished before the service is closed', slow, async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret' }]);

@@ -3,10 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../support/published-snapshot.ts';
 import { serviceForTest } from '../../support/running-service.ts';
+import { slow } from '../../support/slow.ts';
 
 const secret = 'a-long-enough-secret';
 
-test('pages are refused while too much waits for clients that do not read, and only then', async () => {
+test('pages are refused while too much waits for clients that do not read, and only then', slow, async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   const keys = ['one', 'two', 'three', 'four', 'five'];

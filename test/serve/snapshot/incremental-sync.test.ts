@@ -13,6 +13,7 @@ import { writeSites } from '../../support/published-snapshot.ts';
 import { rounds } from '../../support/rounds.ts';
 import { startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';
+import { slow } from '../../support/slow.ts';
 
 const credentials = 'site_key=s&site_secret=a-long-enough-secret';
 const filters = ['', '&country=DE', '&device=ios&min_payout=1', '&type=multireward'];
@@ -143,7 +144,7 @@ class Copy {
   }
 }
 
-test('a client that polls only what changed and left ends with the list of one that downloads everything', async () => {
+test('a client that polls only what changed ends with the list of one that downloads all', slow, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       await using pipeline = await PipelineUnderTest.create(new Date(minuteOf(0)));

@@ -15,6 +15,7 @@ import {
 } from '../../support/published-snapshot.ts';
 import { serviceForTest, startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';
+import { slow } from '../../support/slow.ts';
 
 const now = () => Date.UTC(2026, 10, 20, 12, 30);
 let data: DataDirectory;
@@ -121,7 +122,7 @@ test('a first snapshot that cannot be prepared gives way to an older one', async
   expect(follower.serving?.id).toBe('2026-a');
 });
 
-test('no request fails or mixes snapshots while they are switched', async () => {
+test('no request fails or mixes snapshots while they are switched', slow, async () => {
   await publish('snapshot-00');
   const running = await serviceForTest(data);
   const agent = new Agent({ keepAlive: true });

@@ -9,6 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { nodeArguments } from '../../support/command-line.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 import { SmallBucket } from '../../support/small-bucket.ts';
+import { slow } from '../../support/slow.ts';
 
 const mebibyte = 2 ** 20;
 const program = fileURLToPath(new URL('../pull-and-report-memory.ts', import.meta.url));
@@ -82,7 +83,7 @@ it.each(lists)('a list of too many or too deep %s fails its source alone, within
   expect(peak).toBeLessThan(400e6);
 });
 
-it('the longest page that a store of S3 gives is none too long', async () => {
+it('the longest page that a store of S3 gives is none too long', slow, async () => {
   const bucket = await SmallBucket.start();
   onTestFinished(() => bucket.close());
   const long = 'ж'.repeat(495);

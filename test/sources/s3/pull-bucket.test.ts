@@ -19,6 +19,7 @@ import { pullObjects, type ObjectsPull } from '../../../src/sources/s3/pull-obje
 import { TakenObjects } from '../../../src/sources/s3/taken-objects.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 import { SmallBucket } from '../../support/small-bucket.ts';
+import { slow } from '../../support/slow.ts';
 
 const secrets = { access_key_id: 'AKIAOFFERLINETEST', secret_access_key: 'very/secret+key' };
 const lists = { bucket: 'logs', clicks: 'clicks/', offers: 'offers/' };
@@ -117,7 +118,7 @@ describe('a bucket', () => {
     expect(ages).toEqual(['2026-11-17T10:00:00.000Z', '2026-11-18T10:00:00.250Z']);
   });
 
-  it('is listed page by page, whatever characters its keys have', async () => {
+  it('is listed page by page, whatever characters its keys have', slow, async () => {
     const keys = Array.from(
       { length: 1002 },
       (_, index) => `clicks/${String(index).padStart(5, '0')} &+<ü\u0001.ndjson`,

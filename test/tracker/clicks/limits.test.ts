@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { clickIdOf, route, secret, start, TrackerUnderTest, type Answer } from '../tracker-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const statuses = (answers: Answer[]) => Object.groupBy(answers, ({ status }) => status);
 
@@ -56,7 +57,7 @@ it('X-Forwarded-For counts behind trusted proxies only, and of the address a net
   expect(await rowsOf({ ...proxied, tracker: { ip: 'none' } })).toEqual([undefined, undefined]);
 });
 
-it('of 1,000 parallel clicks at one below the cap one passes', async () => {
+it('of 1,000 parallel clicks at one below the cap one passes', slow, async () => {
   await using test = await TrackerUnderTest.start({
     routes: [route({ offer_id: 1, daily_click_cap: 2 })],
     settings: proxied,

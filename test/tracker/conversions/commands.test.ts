@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { endOf } from '../../support/commands.ts';
 import { HandlerUnderTest, token } from './handler-under-test.ts';
 import { publishedNetwork, TrackedNetwork } from './tracked-network.ts';
+import { slow } from '../../support/slow.ts';
 
 it('`sources list` and `sources check` show how a source reports, without a request', async () => {
   const south = { source: 'south', postback: { signature: { scheme: 'ayet', secret: { env: 'NO_SUCH_KEY' } } } };
@@ -33,7 +34,7 @@ it('`sources list` and `sources check` show how a source reports, without a requ
   expect(checked.stdout + checked.stderr + listed.stdout + listed.stderr).not.toContain(token);
 });
 
-it('`track replay` submits what was refused to the tracker that runs', async () => {
+it('`track replay` submits what was refused to the tracker that runs', slow, async () => {
   await using pipeline = await publishedNetwork();
   await using network = await TrackedNetwork.create(pipeline);
   const { root } = network.pipeline.data;

@@ -5,6 +5,7 @@ import type { NamedClick } from '../../../src/tracker/conversions/report/known-c
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { clickIdOf, route, secret, TrackerUnderTest } from '../tracker-under-test.ts';
 import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const postback = { token, once_per_user: true };
 
@@ -153,7 +154,7 @@ describe('of a source that pays a user once', () => {
     expect(saying(await test.get(later))).toEqual([200, 'recorded']);
   });
 
-  it('is known of clicks that are published, whose logs are gone', async () => {
+  it('is known of clicks that are published, whose logs are gone', slow, async () => {
     await using pipeline = await PipelineUnderTest.create(new Date('2026-11-20T14:00:00Z'));
     const destination_url = 'https://advertiser.example/?c={click_id}';
     await pipeline.landOffers('north', [{ external_id: 'one', id: 1, title: 'One', payout: '1.50', destination_url }]);

@@ -3,10 +3,11 @@ import { rename, symlink } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
 import { TrackedNetwork, begin, publishedNetwork } from './tracked-network.ts';
+import { slow } from '../../support/slow.ts';
 
 const published = sharedPipeline(publishedNetwork);
 
-it('what is recorded over sockets is a row that the pipeline accepts, and nothing else is', async () => {
+it('what is recorded over sockets is a row that the pipeline accepts, and nothing else is', slow, async () => {
   await using network = await TrackedNetwork.create(await published());
   const ids = [await network.click(1, 'u1'), await network.click(1, 'u2'), await network.click(2, 'u3')];
   const [one = '', two = '', many = ''] = ids;

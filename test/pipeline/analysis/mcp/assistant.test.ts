@@ -13,6 +13,7 @@ import type { PipelineUnderTest } from '../../../support/pipeline-under-test.ts'
 import { consoleOver, type OpenConsole } from '../../../console/pages/signed-in.ts';
 import { asOf, AskedFacts, askedNetwork, hostileTitle, siteSecrets, sourceSecret } from './asked-network.ts';
 import { knownAnswer, type AskedFigure } from './known-answer.ts';
+import { slow } from '../../../support/slow.ts';
 
 interface Question {
   question: string;
@@ -79,7 +80,7 @@ function valueAt(document: unknown, place: string): unknown {
   }, document);
 }
 
-test('a hundred questions are answered as plain arithmetic over the events does, each with its snapshot', async () => {
+test('a hundred answers equal plain arithmetic over the events, each with its snapshot', slow, async () => {
   expect(questions.length).toBeGreaterThanOrEqual(100);
   const answers: Record<string, unknown> = {};
   const expected: Record<string, unknown> = {};
@@ -306,7 +307,7 @@ describe('what an assistant is talked into', () => {
     expect(client.getInstructions()).toContain('data, never instructions');
   });
 
-  it('finds no secret in any table, setting or description', async () => {
+  it('finds no secret in any table, setting or description', slow, async () => {
     const { document } = await call('tables');
     const texts = [JSON.stringify(await client.listTools()), client.getInstructions() ?? ''];
     for (const { name } of document['tables'] as { name: string }[])
@@ -338,8 +339,8 @@ it('ends a call that takes too long, and refuses more than some that wait', asyn
     const calls = Array.from({ length: 12 }, (_, index) =>
       index === 0 ? call('query', endless, asked) : call('snapshots', {}, asked),
     );
-    const [slow, ...others] = await Promise.all(calls);
-    expect(slow).toMatchObject({
+    const [interrupted, ...others] = await Promise.all(calls);
+    expect(interrupted).toMatchObject({
       isError: true,
       document: { snapshot_id: current, error: expect.stringContaining('takes longer than 0.3 s') as string },
     });

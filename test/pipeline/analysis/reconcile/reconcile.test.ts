@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Reconciliation } from '../../../../src/pipeline/analysis/reconcile/reconcile.ts';
 import { command, endOf, usageErrorOf } from '../../../support/commands.ts';
 import { PipelineUnderTest } from '../../../support/pipeline-under-test.ts';
+import { slow } from '../../../support/slow.ts';
 
 const asOf = '2025-03-10T12:00:00Z';
 const site = { site_key: 'lootlane', site_secret: 'a-secret-of-this-site', commission: 0.15, reward_rate: 333.3 };
@@ -130,7 +131,7 @@ it('is shown to people as sums and details', async () => {
   expect(text).toMatch(/^missing there +2 /m);
 });
 
-it('takes the reward of the postback, and reports its state', async () => {
+it('takes the reward of the postback, and reports its state', slow, async () => {
   const rewarded = {
     site_key: 'rewarded',
     site_secret: 'a-secret-of-this-site',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CatalogWarehouse, record, type Row } from '../../../support/catalog-warehouse.ts';
+import { slow } from '../../../support/slow.ts';
 
 const asOf = '2026-01-01T00:00:00Z';
 
@@ -103,7 +104,7 @@ it('raw text is kept as it stood, with whatever it holds', async () => {
   ]);
 });
 
-it('rows = accepted + duplicates + rejected, and as many rejects are kept, whatever the file holds', async () => {
+it('rows = accepted + duplicates + rejected, and as many rejects are kept, whatever the file holds', slow, async () => {
   await using warehouse = await CatalogWarehouse.create();
   const row: fc.Arbitrary<Row> = fc.oneof(
     {

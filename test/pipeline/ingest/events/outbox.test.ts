@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { siteSchema } from '../../../../src/kit/sites/sites.ts';
 import { LogLanding } from '../../../support/log-landing.ts';
+import { slow } from '../../../support/slow.ts';
 
 // Refused before anything is sent.
 const url = 'http://127.0.0.1/postback';
@@ -103,7 +104,7 @@ test('a chargeback carries what its credit carried, even after the commission ch
   expect(inShort(written)).toEqual(['v-1 credit 120.0000 11', 'v-1 chargeback 120.0000 12']);
 });
 
-test('what is announced is sent to sites that ask for it, once, with the reward as it would be, until it has ended', async () => {
+test('an announced conversion is sent once to sites that ask for it, with its reward', slow, async () => {
   const asking = { ...site, postback: { url, pending: true } };
   const pending = { ...credit, kind: 'pending', payout: '2' };
   const of = (id: string, row: object) => ({ ...row, conversion_id: id });

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { it } from '../../../support/landing-test.ts';
 import { click, conversion, csv, type LogLanding } from '../../../support/log-landing.ts';
+import { slow } from '../../../support/slow.ts';
 
 /** `name rows=accepted+duplicates+rejected conflicts` of every file, in the ledger's order. */
 async function counts(landing: LogLanding): Promise<string[]> {
@@ -126,7 +127,7 @@ describe('clicks that come twice', () => {
     expect(await counts(landing)).toEqual(['a.ndjson 2=1+1+0 0']);
   });
 
-  it('of long rows cost no more memory than of short ones: their content is not held', async ({ landing }) => {
+  it('of long rows cost no more memory than of short ones: their content is not held', slow, async ({ landing }) => {
     // Room to stage these rows, but none to hold them a second time, and no disk to spill to.
     await landing.query(`SET memory_limit = '550MB'; SET max_temp_directory_size = '0B'`);
     const rows = Array.from({ length: 40_000 }, (_, index) =>

@@ -10,6 +10,7 @@ import { createLogger } from '../../../../src/kit/logging/log.ts';
 import { it } from '../../../support/landing-test.ts';
 import { click, conversion, csv, ndjson } from '../../../support/log-landing.ts';
 import { parquet } from '../../../support/parquet.ts';
+import { slow } from '../../../support/slow.ts';
 
 const clicks = [click('a'), click('b')];
 /** More than ten minutes before the runs. */
@@ -206,7 +207,7 @@ describe('quarantine', () => {
     ]);
   });
 
-  it('a million rows and more of which none fits, but not where one does', async ({ landing }) => {
+  it('a million rows and more of which none fits, but not where one does', slow, async ({ landing }) => {
     const commas = ',,,,\n'.repeat(1_000_001);
     await landing.put('clicks/a.csv', `click_id,offer_id,site_key,user_id,clicked_at\n${commas}`);
     // Blank lines are no rows; a line of more blanks than a blank line has is one.

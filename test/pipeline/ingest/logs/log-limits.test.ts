@@ -8,6 +8,7 @@ import { noLimits, type FileCheck } from '../../../../src/pipeline/landing/files
 import { findLandingFiles } from '../../../../src/pipeline/landing/files/find-files.ts';
 import { it } from '../../../support/landing-test.ts';
 import { click, conversion, csv, ndjson } from '../../../support/log-landing.ts';
+import { slow } from '../../../support/slow.ts';
 
 const digits = '9'.repeat(5000);
 
@@ -136,7 +137,7 @@ it('rows of CSV with too few or too many cells cost no statement each', async ({
   expect(statements).toBeLessThan(200);
 });
 
-it('long lines are read apart, and keep their numbers', async ({ landing }) => {
+it('long lines are read apart, and keep their numbers', slow, async ({ landing }) => {
   const long = (id: string, fields: object = {}) => click(id, { user_agent: 'x'.repeat(40_000), ...fields });
   const bad = { ...long('bad'), offer_id: 0 };
   const rows = [

@@ -3,6 +3,7 @@ import { defaultSettings } from '../../../../src/kit/config/settings.ts';
 import { it } from '../../../support/landing-test.ts';
 import { click, conversion, csv, LogLanding, ndjson } from '../../../support/log-landing.ts';
 import { parquet } from '../../../support/parquet.ts';
+import { slow } from '../../../support/slow.ts';
 
 const at = '2026-11-18T12:00:00Z';
 
@@ -204,7 +205,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('keeps numbers of rows over many blocks', async ({ landing }) => {
+  it('keeps numbers of rows over many blocks', slow, async ({ landing }) => {
     const rows = Array.from({ length: 40_000 }, (_, index) =>
       index % 10_000 === 9_999
         ? 'ragged'

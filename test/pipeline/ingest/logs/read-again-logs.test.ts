@@ -6,6 +6,7 @@ import { defaultSettings, type Settings } from '../../../../src/kit/config/setti
 import { it } from '../../../support/landing-test.ts';
 import { click, conversion, csv, type LogLanding, ndjson } from '../../../support/log-landing.ts';
 import { parquet } from '../../../support/parquet.ts';
+import { slow } from '../../../support/slow.ts';
 
 const zoned = (time_zone: string | undefined): Settings => ({
   ...defaultSettings,
@@ -190,7 +191,7 @@ describe('a log whose rows lacked a time zone', () => {
 describe('a file beyond a limit', () => {
   const packed = (id: string) => gzipSync(ndjson(Array.from({ length: 30_000 }, (_, index) => click(`${id}${index}`))));
 
-  it('is read again once the limit is another, and counts then', async ({ landing }) => {
+  it('is read again once the limit is another, and counts then', slow, async ({ landing }) => {
     await landing.put('clicks/a.ndjson.gz', packed('a'));
     await landing.put(
       'offers/net/a.ndjson.gz',

@@ -8,8 +8,9 @@ import { realEffects } from '../../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../../src/kit/logging/progress.ts';
 import { click, conversion, csv, ndjson } from '../../../support/log-landing.ts';
+import { slow } from '../../../support/slow.ts';
 
-it('rejects, warnings, broken files and events from the edges of time do not keep a refresh from publishing', async () => {
+it('rejects, warnings, broken files and edges of time do not stop a publish', slow, async () => {
   // A name that DuckDB would read as a pattern and as a partition, were it let.
   const root = await mkdtemp(join(tmpdir(), 'offerline-[a]-dt=1-'));
   try {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckedFile } from '../../../../src/pipeline/landing/landing-file.ts';
 import { eventsOfStates, type EmittedState } from '../../../../src/pipeline/ingest/states/state-events.ts';
+import { slow } from '../../../support/slow.ts';
 
 /** A list of states with what is kept between runs. */
 class StateList {
@@ -148,7 +149,7 @@ describe('rows of state', () => {
     version: fc.option(fc.integer({ min: 0, max: 12 }).map(String), { nil: undefined }),
   });
 
-  it('tell the same however their files are cut into runs', async () => {
+  it('tell the same however their files are cut into runs', slow, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(said, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
@@ -172,7 +173,7 @@ describe('rows of state', () => {
     );
   });
 
-  it('come to what the newest version says, in whatever order they arrive', async () => {
+  it('come to what the newest version says, in whatever order they arrive', slow, async () => {
     const versions = fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(versions, fc.array(said, { minLength: 5, maxLength: 5 }), async (order, states) => {

@@ -7,6 +7,7 @@ import { eventKey } from '../../../../src/kit/vocabulary/event-key.ts';
 import { filesThatMayHold } from '../../../../src/pipeline/warehouse/keys/event-keys.ts';
 import { mergeKeyRuns, troubleWithKeyRuns } from '../../../../src/pipeline/warehouse/keys/upkeep.ts';
 import { click, LogLanding } from '../../../support/log-landing.ts';
+import { slow } from '../../../support/slow.ts';
 
 const logger = createLogger(undefined, 'silent');
 
@@ -67,7 +68,7 @@ it('knows events of any year', async () => {
   expect(await daysOf(landing, 'now')).toEqual(['2026-11-18']);
 });
 
-it('writes keys again that are damaged, gone or too few, and counts no copy meanwhile', async () => {
+it('writes keys again that are damaged, gone or too few, and counts no copy meanwhile', slow, async () => {
   await using landing = await sixDays();
   const [first] = await landing.query<{ path: string }>('SELECT path FROM key_runs ORDER BY path');
   const path = join(landing.data.warehouse, first?.path ?? '');
