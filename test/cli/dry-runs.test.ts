@@ -96,7 +96,7 @@ describe('offers accept --dry-run', () => {
     );
   });
 
-  it('says so where the file has changed since, is gone, or is not held', async () => {
+  it('says so where the file has changed since, is gone, or is not held', slow, async () => {
     const pipeline = await withHeldExport();
     const [held] = (await json(pipeline, 'offers', 'held')).held as { fileId: number; path: string }[];
     const ask = () => command(pipeline.data.root, 'offers', 'accept', String(held?.fileId), '--dry-run');

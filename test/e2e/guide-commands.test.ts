@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/kit/files/package-files.ts';
 import { launcher } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
+import { slow } from '../support/slow.ts';
 
 /** Commands of the operators' guide that no test can run, and why. */
 const elsewhere: readonly [command: RegExp, reason: string][] = [
@@ -125,6 +126,7 @@ describe('the operators’ guide, as one types it', () => {
   const runnable = blocks.filter((block) => block.some(({ reason }) => reason === undefined));
   it.each(runnable.map((block) => [block.map(({ text }) => text).join('; '), block] as const))(
     '%s',
+    slow,
     async (_, block) => {
       try {
         for (const { text, reason } of block) if (reason === undefined) await run(text);
@@ -138,8 +140,6 @@ describe('the operators’ guide, as one types it', () => {
         }
       }
     },
-    // `start` is four processes, which take their time on a busy machine.
-    120_000,
   );
 
   it.for(left)('$text', ({ reason }, { skip }) => skip(reason));

@@ -172,7 +172,7 @@ describe.for(ofPages.filter(([, { lacks }]) => lacks?.total !== true))(
     const network = (count: number, faults: Fault[] = []) =>
       SimulatedNetwork.start(connector, { key, offers: simulatedOffers(count, dialect.lacks), faults });
 
-    it('is pulled once more where its total moved, and not at all where it keeps moving', async () => {
+    it('is pulled once more where its total moved, and not at all where it keeps moving', slow, async () => {
       await using landing = await emptyData();
       const count = offersOf(connector);
       await using served = await network(count, [{ kind: 'moving_total', request: 2 }]);

@@ -154,7 +154,7 @@ describe('the end of a job', () => {
     });
   });
 
-  it('after a kill of the console: unknown until the command has answered; the command goes on', async () => {
+  it('after a kill of the console: unknown until the command has answered; the command goes on', slow, async () => {
     const pipeline = await emptyPipeline();
     const { asked, pullingProcess } = await silentNetwork(pipeline.data);
     const script = fileURLToPath(new URL('console-process.ts', import.meta.url));

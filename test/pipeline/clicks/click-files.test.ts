@@ -114,7 +114,7 @@ test('all files are asked where a key run is damaged', async () => {
   expect(eventFilesOfClick({ ...files, keys: [damaged] }, 'wall-16-0')).toEqual(files.events);
 });
 
-test('keys that are gone from the warehouse are written again by the next publish', async () => {
+test('keys that are gone from the warehouse are written again by the next publish', slow, async () => {
   await rm(pipeline.data.keys, { recursive: true });
   await pipeline.refresh('2026-11-20T12:15:00Z');
   const { clicks, folder } = await openCurrent();

@@ -290,7 +290,7 @@ describe('a damaged snapshot, before which one ahead of the clock was published'
     expect(await troubles(pipeline, at('12:00:00'))).toEqual([]);
   });
 
-  it('stays where there is no other one of the past, until a refresh has published', async () => {
+  it('stays where there is no other one of the past, until a refresh has published', slow, async () => {
     const { pipeline, first, damaged } = await damagedAfterFuture();
     await rm(join(pipeline.data.published, first), { recursive: true });
     await doctor(pipeline, at('12:00:00'), true);

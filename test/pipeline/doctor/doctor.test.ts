@@ -180,7 +180,7 @@ it('a run that needs an event file which is gone says so plainly, and goes on af
   ]);
 });
 
-it('does not rebuild from a landing folder that lacks logs that count, which it reports, as a damaged store of deliveries', async () => {
+it('does not rebuild from a landing folder that lacks logs that count, and reports it', slow, async () => {
   const pipeline = await refreshed();
   await pipeline.landLog('clicks', 'ndjson', clicks('second', 5, '2025-03-10T10:30:00Z'));
   await pipeline.refresh('2025-03-10T12:01:00Z');

@@ -74,7 +74,7 @@ async function events(landing: LogLanding) {
 
 const closed = { 14: 1, 15: 1, 16: 1 };
 
-it('makes one file of each closed day, sorted by event key, with the same rows and columns', async () => {
+it('makes one file of each closed day, sorted by event key, with the same rows and columns', slow, async () => {
   await using landing = await twoFilesADay();
   const before = await events(landing);
   expect(await compact(landing)).toMatchObject({ days: 6, files: 12, rows: 3 * 62, left: 0 });
@@ -155,7 +155,7 @@ it('leaves a damaged file alone and names it', async () => {
   expect(await filesByDay(landing, 'clicks')).toMatchObject({ 14: 2 });
 });
 
-it('retention empties the details of old clicks and keeps what counts, attributes and finds duplicates', async () => {
+it('retention empties the details of old clicks and keeps what counts and attributes', slow, async () => {
   await using landing = await twoFilesADay();
   const settings = parseSettings('{"retention": {"events": 3}}', 'offerline.json');
   const roll = (await events(landing)).roll;

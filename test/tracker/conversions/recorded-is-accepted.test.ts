@@ -104,6 +104,7 @@ it.each([
   ['leads nowhere', (current: string) => symlink('nowhere', current)],
 ])(
   'a conversion of an imported click fills the daily cap, after a restart while the snapshot %s, too',
+  slow,
   async (_, put) => {
     await using network = await TrackedNetwork.create(await published());
     await network.pipeline.landOffers('north', [

@@ -8,6 +8,7 @@ import { realEffects } from '../../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../../src/kit/logging/log.ts';
 import { click, LogLanding } from '../../../support/log-landing.ts';
 import { PipelineUnderTest } from '../../../support/pipeline-under-test.ts';
+import { slow } from '../../../support/slow.ts';
 
 const at = (time: string) => new Date(time);
 const offer = (payout: string) => [{ external_id: 'a', title: 'A', payout }];
@@ -109,7 +110,7 @@ it('an export that is touched is as old as its new time says, and never younger 
   expect(await payout()).toBe('2.000000');
 });
 
-it('status shows for a day what was set aside', async () => {
+it('status shows for a day what was set aside', slow, async () => {
   const noon = '2026-03-10T12:00:00Z';
   await using pipeline = await PipelineUnderTest.create(at(noon));
   const land = async (name: string, payout: string, modified: string) => {
