@@ -88,7 +88,7 @@ it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
   ['one of seven answers lost', (each) => isPut(each) && proxy.requests.length % 7 === 0, { answerLost: true }],
 ])('with %s runs go on as if nothing were', async ([, isAmongThem, fault]) => {
   const isHit = notInAllTries(isAmongThem);
-  for (let round = 0; round < 3; round++) {
+  for (const round of [0, 1]) {
     const asOf = await landed(round);
     proxy.fault = (request) => (isHit(request) ? fault : undefined);
     await run(first, asOf);
@@ -242,7 +242,7 @@ it('a pointer that is gone is told, and nothing is published in its place', asyn
 });
 
 it('a machine that takes over twice puts one delivery store aside', async () => {
-  for (let round = 0; round < 4; round++) {
+  for (const round of [0, 1, 2]) {
     const asOf = await landed(round);
     await run(first, asOf);
     await run(other, asOf);
@@ -252,13 +252,13 @@ it('a machine that takes over twice puts one delivery store aside', async () => 
 });
 
 it('maintenance on one machine and runs on the other come to what one machine comes to', async () => {
-  for (let round = 0; round < 3; round++) {
+  for (const round of [0, 1]) {
     const asOf = await landed(round);
     await run(first, asOf);
     await maintenance({ data: other, terminal, asOf }, effects);
     await maintenance({ data: machines.alone, terminal, asOf }, effects);
   }
-  const asOf = await landed(3);
+  const asOf = await landed(2);
   await run(first, asOf);
   expect(differences(await publishedTables(machines.alone), await publishedTables(first))).toEqual([]);
   expect(await machines.forks()).toEqual([]);

@@ -23,7 +23,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 3);
 // A round that hangs fails within minutes.
 vi.setConfig({ testTimeout: 120_000 + rounds * 60_000 });
 const roundsOfALife = 8;

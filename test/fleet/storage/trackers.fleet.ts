@@ -16,7 +16,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 3);
 vi.setConfig({ testTimeout: 120_000 + rounds * 30_000 });
 const connections = 6;
 const ending = ['SIGKILL', 'SIGTERM'] as const;

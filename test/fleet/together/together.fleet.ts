@@ -33,7 +33,7 @@ afterAll(async () => {
   await moto[Symbol.asyncDispose]();
 });
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 3);
 // A round that hangs fails within minutes.
 vi.setConfig({ testTimeout: 120_000 + rounds * 90_000 });
 const roundsOfALife = 10;

@@ -124,6 +124,8 @@ async function startMember(
       SPARK_LOCAL_DIRS: folder,
       SPARK_WORKER_OPTS: '-Dspark.worker.cleanup.enabled=true',
       SPARK_DAEMON_MEMORY: '512m',
+      // As in conf/: compiling further pays over hours only.
+      JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
     },
   });
   closeSync(output);

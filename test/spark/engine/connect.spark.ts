@@ -1,5 +1,6 @@
 import { afterAll, inject } from 'vitest';
-import { engineContract } from '../../pipeline/ingest/engine/contract.ts';
+import { engineAgreement, engineContract } from '../../pipeline/ingest/engine/contract.ts';
+import { isLong } from '../cluster/is-long.ts';
 import { SparkCluster } from '../cluster/spark-cluster.ts';
 import { SharedDriver } from './shared-driver.ts';
 
@@ -11,4 +12,5 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-engineContract('spark by Spark Connect', shared.engine, 3);
+// The statements are those of `contract.spark.ts`; what differs is the way to Spark.
+(isLong ? engineContract : engineAgreement)('spark by Spark Connect', shared.engine, 3);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { killedRefresh } from '../../fault/lives/killed-refresh.ts';
 import type { StepPoint } from '../../fault/lives/watched-effects.ts';
 import { descendants } from '../cluster/process-tree.ts';
+import { isLong } from '../cluster/is-long.ts';
 import { SparkCluster } from '../cluster/spark-cluster.ts';
 import { amidst, asOf, drivers, end, SparkLife, untilNoneIsLeft } from './spark-life.ts';
 
@@ -12,8 +13,6 @@ import { amidst, asOf, drivers, end, SparkLife, untilNoneIsLeft } from './spark-
 const long = 1_800_000;
 const parsing = 'parsing clicks on Spark';
 
-/** With `OFFERLINE_SPARK_KILLS=all` a run is killed at each step of Spark, else at three: each costs a run on Spark. */
-const isLong = process.env['OFFERLINE_SPARK_KILLS'] === 'all';
 const step = (of: string, moment: StepPoint['moment'] = 'after'): StepPoint => ({
   step: `events of ${of}`,
   moment,
@@ -53,24 +52,7 @@ describe('a cluster that is broken', () => {
   afterAll(() => cluster[Symbol.asyncDispose]());
 
   it(
-    'goes on without a worker and its executor, killed in the middle of a job',
-    async () => {
-      await using life = await SparkLife.create(python, cluster.master, 30_000);
-      const [worker] = cluster.workers;
-      const progress = amidst(parsing, () => {
-        const { pid = 0 } = worker?.process ?? {};
-        kill([pid, ...descendants(pid).map((each) => each.pid)]);
-      });
-      await life.refresh({ progress });
-      expect(progress.acted).toBe(true);
-      expect(await life.differences()).toEqual([]);
-      await cluster.addWorker();
-    },
-    long,
-  );
-
-  it(
-    'a run asked to end cancels its job, one whose driver is killed fails plainly, and the next one publishes all',
+    'ends a job when it is asked to, fails plainly without its driver, and goes on without a worker and its executor',
     async () => {
       await using life = await SparkLife.create(python, cluster.master, 30_000);
       const stop = new AbortController();
@@ -84,8 +66,15 @@ describe('a cluster that is broken', () => {
         /Spark's driver ended by itself \(SIGKILL\); its log is .*spark-driver\.log/,
       );
       await untilNoneIsLeft(life.faulted, workers());
-      await life.refresh();
+      const [worker] = cluster.workers;
+      const progress = amidst(parsing, () => {
+        const { pid = 0 } = worker?.process ?? {};
+        kill([pid, ...descendants(pid).map((each) => each.pid)]);
+      });
+      await life.refresh({ progress });
+      expect(progress.acted).toBe(true);
       expect(await life.differences()).toEqual([]);
+      await cluster.addWorker();
     },
     long,
   );
