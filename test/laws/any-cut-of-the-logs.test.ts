@@ -58,7 +58,7 @@ it(
           });
         },
       ),
-      { seed: 315, numRuns: rounds(1, 16) },
+      { seed: 315, numRuns: rounds(1, 8) },
     );
   },
   whileShrinking,

@@ -44,7 +44,7 @@ it(
         await fresh.refresh(asOf);
         expect(await grown.figures(asOf)).toEqual(await fresh.figures(asOf));
       }),
-      { seed: 410, numRuns: rounds(1, 8) },
+      { seed: 410, numRuns: rounds(1, 4) },
     );
   },
   whileShrinking,

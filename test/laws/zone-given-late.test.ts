@@ -40,6 +40,6 @@ it('publishes, once a log has a zone, what it would have published with it from 
       expect(await late.ask('SELECT count(*) AS rows FROM rejects')).toEqual([{ rows: 0 }]);
       expect((await late.refresh(asOf)).snapshotId).toBeNull();
     }),
-    { seed: 610, numRuns: rounds(1, 6) },
+    { seed: 610, numRuns: rounds(1, 3) },
   );
 });

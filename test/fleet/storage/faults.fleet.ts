@@ -242,7 +242,7 @@ it('a pointer that is gone is told, and nothing is published in its place', asyn
 });
 
 it('a machine that takes over twice puts one delivery store aside', async () => {
-  for (const round of [0, 1, 2]) {
+  for (const round of [0, 1, 2, 3]) {
     const asOf = await landed(round);
     await run(first, asOf);
     await run(other, asOf);

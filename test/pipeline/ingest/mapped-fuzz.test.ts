@@ -48,6 +48,6 @@ it('a mapping, whatever it says, ends no run and accounts for every record', asy
         }
       }
     }),
-    { numRuns: rounds(6, 30), endOnFailure: true },
+    { numRuns: rounds(6, 15), endOnFailure: true },
   );
 });

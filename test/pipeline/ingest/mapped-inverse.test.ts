@@ -277,6 +277,6 @@ it('rows that a mapping reads publish what they do in our own form', async () =>
       expect(await published(foreign, 1)).toEqual(await published(own, 0));
     }),
     // Making an example smaller takes longer than a test may.
-    { numRuns: rounds(3, 12), endOnFailure: true },
+    { numRuns: rounds(3, 6), endOnFailure: true },
   );
 });

@@ -9,8 +9,8 @@ import { SharedDriver } from './shared-driver.ts';
 const shared = await SharedDriver.start();
 afterAll(() => shared[Symbol.asyncDispose]());
 
-const rounds = 20;
-const filesPerRound = 10;
+const rounds = 10;
+const filesPerRound = 20;
 const changedAt = '2026-11-18T11:00:00Z';
 
 it(`${rounds * filesPerRound} files of all kinds, good and broken: Spark leaves what DuckDB leaves`, async () => {
