@@ -33,16 +33,19 @@ export class Machines implements AsyncDisposable {
   readonly #folder: string;
   readonly #seen: Pointer[] = [];
 
-  /** A machine for each endpoint, by which it reaches the storage; we look at it by `direct`. */
+  /**
+   * A machine for each endpoint, by which it reaches the storage; we look at it by `direct`. Networks of one
+   * `landingSeed` land the same.
+   */
   static async create(
     seed: number,
     rounds: number,
     endpoints: readonly string[],
     direct: string = endpoints[0] as string,
-    options?: LandingOptions,
+    { landingSeed = seed, ...options }: LandingOptions & { landingSeed?: number } = {},
   ): Promise<Machines> {
     const folder = await mkdtemp(join(tmpdir(), 'offerline-machines-'));
-    const landing = new GrowingLanding(seed, rounds, options);
+    const landing = new GrowingLanding(landingSeed, rounds, options);
     const data = (name: string) => new DataDirectory(join(folder, name));
     const together = endpoints.map((_, index) => data(`machine-${index + 1}`));
     for (const each of [data('alone'), ...together]) await landing.prepare(each);
