@@ -39,7 +39,8 @@ export const isRow = `CASE WHEN strlen(raw) > 64 THEN true ELSE trim(raw) <> '' 
 
 /**
  * The steps of both statements, one after the other, as SQL comments describe them. Each is used once, so DuckDB plans
- * them as one query without a table between.
+ * them as one query without a table between. A second look at each line by `json_valid` costs little; of 2,048 lines of
+ * which one is not JSON `TRY` would read each by itself, ten times as slowly.
  */
 function judgedRows(schema: LogSchema, rows: string): string {
   const { fields } = schema;
@@ -47,7 +48,7 @@ function judgedRows(schema: LogSchema, rows: string): string {
   return `WITH
     -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
     raw_rows AS (
-      SELECT *, TRY(from_json(raw, ${shape})) AS texts FROM ${rows} WHERE ${isRow}
+      SELECT *, CASE WHEN json_valid(raw) THEN from_json(raw, ${shape}) END AS texts FROM ${rows} WHERE ${isRow}
     ),
     raw_texts AS (
       SELECT *, unnest(texts) FROM raw_rows

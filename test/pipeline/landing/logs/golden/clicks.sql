@@ -2,7 +2,7 @@ COPY (
     WITH
     -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
     raw_rows AS (
-      SELECT *, TRY(from_json(raw, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}')) AS texts FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+      SELECT *, CASE WHEN json_valid(raw) THEN from_json(raw, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}') END AS texts FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
     new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 65536, buffer_size = 4194304, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE CASE WHEN strlen(raw) > 64 THEN true ELSE trim(raw) <> '' END
     ),
     raw_texts AS (
