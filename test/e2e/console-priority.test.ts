@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { launcher } from '../support/command-line.ts';
+import { slow } from '../support/slow.ts';
 
-it('the console gives way to publishers with all of its threads', async (context) => {
+it('the console gives way to publishers with all of its threads', slow, async (context) => {
   if (!existsSync('/proc/self/task')) context.skip('only Linux tells the priority of threads');
   const folder = mkdtempSync(join(tmpdir(), 'offerline-console-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -82,7 +82,7 @@ describe('exit code 0', () => {
     }
   });
 
-  it('for asking what there is', async () => {
+  it('for asking what there is', slow, async () => {
     expect(await run('--help')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Usage: offerline') as string,
@@ -112,7 +112,7 @@ describe('exit code 2', () => {
     expect(await pipeline.snapshots()).toEqual(before);
   });
 
-  it('for an as-of older than what is published, unless that is wanted', async () => {
+  it('for an as-of older than what is published, unless that is wanted', slow, async () => {
     const before = await pipeline.snapshots();
     const older = '2025-03-10T11:00:00Z';
     expect(await runHere('run', 'refresh', '--as-of', older, '--json')).toMatchObject({

@@ -128,7 +128,7 @@ it('fills the default data directory with a demo, refreshes, serves, and ends at
   expect(received.at(-1)).toBeLessThanOrEqual(await delivered(data));
 });
 
-it('fills no directory that somebody named, and says what it lacks', async () => {
+it('fills no directory that somebody named, and says what it lacks', slow, async () => {
   const data = join(folder, 'mine');
   for (const make of [() => {}, () => mkdirSync(join(data, 'landing/clicks'), { recursive: true })]) {
     make();

@@ -5,11 +5,12 @@ import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { slow } from '../support/slow.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const [noon, later] = ['2026-03-10T12:00:00Z', '2026-03-10T12:01:00Z'];
 
-it('a run reads the clock once it holds the warehouse, and is not older than the run that it waited for', async () => {
+it('a run reads the clock once it holds the warehouse, and is as new as the one before', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   let now = Date.parse(noon);

@@ -11,7 +11,7 @@ import { slow } from '../support/slow.ts';
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const noon = '2026-03-10T12:00:00Z';
 
-it('a run that is asked to end does so after its stage; its moment of the schedule stays to be caught up, and the next run goes on', async () => {
+it('a run that is asked to end does so after its stage, and the next run goes on', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   await pipeline.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '1' }]);
   await pipeline.landLog('clicks', 'ndjson', [

@@ -83,7 +83,7 @@ describe('a preview', () => {
     expect((await auditOf(pipeline)).at(-1)).toMatchObject({ run_id: 1, snapshot_id: current });
   });
 
-  it('names a busy warehouse, and a wrong parameter', async () => {
+  it('names a busy warehouse, and a wrong parameter', slow, async () => {
     const pipeline = await emptyPipeline();
     const jobs = await openJobs(pipeline.data);
     const lock = await acquireWriterLock(pipeline.data, { command: 'a test', waitSeconds: 0, onWaiting: () => {} });
@@ -122,7 +122,7 @@ describe('a start', () => {
     expect((await act(jobs, 'pull')).id).not.toBe(one.id);
   });
 
-  it('of a running action is refused; a stop asks that job to end, and logs it', async () => {
+  it('of a running action is refused; a stop asks that job to end, and logs it', slow, async () => {
     const pipeline = await emptyPipeline();
     const { asked } = await silentNetwork(pipeline.data);
     const jobs = await openJobs(pipeline.data);
@@ -139,7 +139,7 @@ describe('a start', () => {
 });
 
 describe('the end of a job', () => {
-  it('after a kill of the command', async () => {
+  it('after a kill of the command', slow, async () => {
     const pipeline = await emptyPipeline();
     const { asked, pullingProcess } = await silentNetwork(pipeline.data);
     const jobs = await openJobs(pipeline.data);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ConsoleSnapshot, type ConsoleStatement } from '../../../src/console/data/console-snapshot.ts';
 import { modelNames, readModel } from '../../../src/pipeline/sql/sql-model.ts';
 import { smallNetwork } from '../pages/small-network.ts';
+import { slow } from '../../support/slow.ts';
 
 const network = smallNetwork();
 
@@ -22,7 +23,7 @@ const withoutRows = new Set([
   'reject_reasons',
 ]);
 
-it('a column that its header does not call nullable is never NULL', async () => {
+it('a column that its header does not call nullable is never NULL', slow, async () => {
   const snapshot = await ConsoleSnapshot.open(network.pipeline.data.current);
   const isNullable = (folder: 'console' | 'marts', name: string, column: string): boolean =>
     [...(readModel(folder, name).nullable ?? [])].some((entry) => {

@@ -16,6 +16,7 @@ import { killedRefresh } from '../../fault/lives/killed-refresh.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { consoleOver, type Look, type Shown } from './signed-in.ts';
+import { slow } from '../../support/slow.ts';
 
 const logger = createLogger({ write: () => true }, 'silent');
 const ago = (minutes: number) => momentOfMilliseconds(Math.floor((Date.now() - minutes * 60_000) / 1000) * 1000);
@@ -179,7 +180,7 @@ describe('one click from the overview is the page of the cure, where', () => {
     for (const state of states) await assertCured(look, state);
   });
 
-  it('sites.json cannot be read, and a run was killed', async () => {
+  it('sites.json cannot be read, and a run was killed', slow, async () => {
     const { data } = pipeline;
     const asOf = ago(4);
     const killAt = { step: 'models: committed', moment: 'after', occurrence: 1 } as const;

@@ -219,7 +219,7 @@ describe.each(described)('%s', (path, names) => {
     );
   });
 
-  test('all that is allowed is allowed together', async () => {
+  test('all that is allowed is allowed together', slow, async () => {
     const every = parametersOf(path).filter(({ name }) => !name.startsWith('site_') && name !== 'cursor');
     const requiredKeys = every.filter(({ required }) => required).map(({ name }) => name);
     const queries = fc.record(Object.fromEntries(every.map((parameter) => [parameter.name, allowed(parameter)])), {

@@ -9,6 +9,7 @@ import { UsageError } from '../../../src/kit/errors/errors.ts';
 import { generate, type GenerateOptions, type GenerateSummary } from '../../../src/demo/generate/generate.ts';
 import { readSites } from '../../../src/kit/sites/sites.ts';
 import { moment, readLanding, type LandingContent, type LogRow } from './read-landing.ts';
+import { slow } from '../../support/slow.ts';
 
 const end = new Date('2026-03-04T13:37:00Z');
 const clicks = 6000;
@@ -73,7 +74,7 @@ describe('the same options', () => {
     expect(one.filter((line) => two.includes(line)).map((line) => line.split(' ')[0])).toEqual(['/offerline.json']);
   });
 
-  it('with the network seed of another give further traffic of the same network', async () => {
+  it('with the network seed of another give further traffic of the same network', slow, async () => {
     const history = await generated('history', { messy: false });
     const further = await generated('further', { messy: false, seed: 12, networkSeed: 11 });
     expect(await tree(join(further.out, 'landing/offers'))).toEqual(await tree(join(history.out, 'landing/offers')));

@@ -169,7 +169,7 @@ it('takes back what was credited where the refresh fails, and where nobody wants
   ).toEqual([{ status: 'rejected', n: 2 }]);
 });
 
-it('takes back a credit whose answer was lost', async () => {
+it('takes back a credit whose answer was lost', slow, async () => {
   const pipeline = await published();
   let reports = 0;
   let behind = '';
@@ -205,7 +205,7 @@ it.each([
     'sent to a fallback_url',
   ],
   ['a list without this machine', { postback: { token, allow: ['203.0.113.7'] } }, 'have the address'],
-])('says what to mend: %s', async (_name, setUp: SetUp, message) => {
+])('says what to mend: %s', slow, async (_name, setUp: SetUp, message) => {
   await using pipeline = await network(setUp);
   const { outcome } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({ message: expect.stringContaining(message) as string, exitCode: exitCode.failed });

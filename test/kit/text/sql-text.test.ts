@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { quoted, quotedPath } from '../../../src/kit/text/sql-text.ts';
+import { slow } from '../../support/slow.ts';
 
 const nameOfTrouble = fc.string({
   unit: fc.constantFrom(
@@ -33,7 +34,7 @@ const nameOfTrouble = fc.string({
   ),
 });
 
-it('names one file to the readers, whatever its folder and the folders beside it are called', async () => {
+it('names one file to the readers, whatever its folder and the folders beside it are called', slow, async () => {
   const root = mkdtempSync(join(tmpdir(), 'offerline-'));
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

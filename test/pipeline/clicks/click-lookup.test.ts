@@ -85,7 +85,7 @@ test('a click is found in what the pipeline publishes, and new events come with 
   expect(await running.json('/readyz')).toMatchObject({ as_of: '2026-11-20T10:00:00Z' });
 });
 
-test('lookups go on while snapshots are switched', async () => {
+test('lookups go on while snapshots are switched', slow, async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, [wall]);

@@ -299,7 +299,7 @@ describe('a damaged snapshot, before which one ahead of the clock was published'
     expect(await troubles(pipeline, at('12:00:00'))).toEqual([]);
   });
 
-  it('and no link to it: none is made to the future', async () => {
+  it('and no link to it: none is made to the future', slow, async () => {
     const { pipeline, first, damaged } = await damagedAfterFuture();
     for (const name of [first, damaged]) await rm(join(pipeline.data.published, name), { recursive: true });
     await rm(pipeline.data.current);

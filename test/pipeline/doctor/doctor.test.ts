@@ -214,7 +214,7 @@ it('quarantines an unreadable state and damaged snapshots, and switches to a goo
   expect((await pipeline.snapshots()).all).toContain((await pipeline.snapshots()).current);
 });
 
-it('keeps the only snapshot until another takes its place, though an event file is damaged in both', async () => {
+it('keeps the only snapshot until another takes its place, though an event file is damaged in both', slow, async () => {
   const pipeline = await refreshed();
   const before = await pipeline.figures(asOf);
   const file = await eventFile(pipeline, 'clicks');

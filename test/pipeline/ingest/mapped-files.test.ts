@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { settingsSchema, type Settings } from '../../../src/kit/config/settings.ts';
 import { it } from '../../support/landing-test.ts';
 import { LogLanding } from '../../support/log-landing.ts';
+import { slow } from '../../support/slow.ts';
 
 const settingsOf = (files: unknown[], more: object = {}): Settings => settingsSchema.parse({ files, ...more });
 
@@ -178,7 +179,7 @@ describe('a list of how conversions stand', () => {
     'v-3 reject 2026-11-12T12:00:00Z 9.000000',
   ];
 
-  it('becomes the events that lead there, by what was told before', async () => {
+  it('becomes the events that lead there, by what was told before', slow, async () => {
     const landing = await newLanding();
     await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
     await landing.ingest({ settings });
@@ -210,7 +211,7 @@ describe('a list of how conversions stand', () => {
     expect(await told(landing)).toEqual(inTheEnd);
   });
 
-  it('is healed by another mapping, and tells nothing twice', async () => {
+  it('is healed by another mapping, and tells nothing twice', slow, async () => {
     const landing = await newLanding();
     await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
     await landing.ingest({ settings });

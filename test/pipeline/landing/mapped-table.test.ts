@@ -6,6 +6,7 @@ import { isJsonObject, parseJson } from '../../../src/kit/text/json-text.ts';
 import { MappedTable } from '../../../src/pipeline/landing/lines/mapped-table.ts';
 import { anyMappedFile, anyMapping } from '../../support/any-mapping.ts';
 import { linesOfFile, type FileRead } from '../../support/lines-of-file.ts';
+import { slow } from '../../support/slow.ts';
 
 /** The records of lines without the order of their fields, and whether a number has quotes. */
 function recordsOf({ lines, firstRow, mapped }: FileRead): unknown {
@@ -18,7 +19,7 @@ function recordsOf({ lines, firstRow, mapped }: FileRead): unknown {
   return { records, firstRow, passedOver: mapped?.passedOver };
 }
 
-it('rows of a table are mapped cell by cell as they are record by record', async () => {
+it('rows of a table are mapped cell by cell as they are record by record', slow, async () => {
   let compared = 0;
   const tables = anyMappedFile.filter(({ name }) => name.endsWith('.csv'));
   await fc.assert(

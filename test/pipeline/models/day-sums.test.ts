@@ -51,7 +51,7 @@ it('are those of their moment again when a run goes back, and forth once more', 
   expect(await pipeline.figures('2026-03-10T12:00:00Z')).toEqual(late);
 });
 
-it('of sites are gross and after the commission of now; of one that sites.json lacks nobody knows it', async () => {
+it('of sites are gross and after the commission of now, if sites.json has the site', slow, async () => {
   const pipeline = await withFourDays();
   const asked = `SELECT day, site_key, gross_earnings, earnings_after_commission FROM site_daily WHERE gross_earnings > 0 ORDER BY day`;
   // 1.11115 × 0.8 = 0.88892

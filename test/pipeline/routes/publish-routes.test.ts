@@ -40,7 +40,7 @@ const published = sharedPipeline(async () => {
   return pipeline;
 });
 
-it('are written with the snapshot, for their owner alone', async () => {
+it('are written with the snapshot, for their owner alone', slow, async () => {
   const pipeline = await published();
   const { data } = pipeline;
   const { head, offers: routes } = await readRoutes(data.currentRoutes);

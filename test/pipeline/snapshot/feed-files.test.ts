@@ -80,7 +80,7 @@ it('has the figures, and what changed of an offer that the last feed has', slow,
   expect(added).toMatchObject({ id: 1_000_001, payout: '3' });
 });
 
-it('is not published with a line that breaks its schema, also of an offer that the last feed has', async () => {
+it('is not published with a line that breaks its schema, also of an offer that the last feed has', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(clock);
   await pipeline.landOffers('net', [{ external_id: 'x', id: 1, title: 'One', payout: '1' }]);
   await pipeline.refresh(asOf(10));

@@ -192,7 +192,7 @@ function watched(at: (step: string) => void): Effects {
   };
 }
 
-it('is in place before current is switched, and before a snapshot goes that it named', async () => {
+it('is in place before current is switched, and before a snapshot goes that it named', slow, async () => {
   const steps: string[] = [];
   const { data } = pipeline;
   await landNext();
@@ -275,7 +275,7 @@ it('after many publishes it is what one is that is built from nothing', slow, as
   expect(await wholeCatalog()).toEqual(grown);
 });
 
-it('leaves out a snapshot with a file that is gone or shorter', async () => {
+it('leaves out a snapshot with a file that is gone or shorter', slow, async () => {
   const [, oldest] = await snapshotNames(pipeline.data);
   rmSync(join(pipeline.data.published, oldest ?? '', 'tables', 'runs.parquet'));
   await next();

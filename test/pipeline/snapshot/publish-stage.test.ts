@@ -35,14 +35,14 @@ it('alone publishes under the as-of of the figures, whatever the clock says', sl
   expect(await pipeline.ask('SELECT DISTINCT as_of FROM offer_stats_2d')).toEqual([{ as_of: '2026-03-09T11:00:00Z' }]);
 });
 
-it('refuses an as-of that the figures are not of', async () => {
+it('refuses an as-of that the figures are not of', slow, async () => {
   const pipeline = await published();
   await expect(stages.publish({ data: pipeline.data, terminal: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow(
     'the figures are as of 2026-03-09T10:00:00Z, not 2026-03-09T11:00:00Z',
   );
 });
 
-it('refuses figures that lack what was ingested last', async () => {
+it('refuses figures that lack what was ingested last', slow, async () => {
   const pipeline = await published();
   const request = { data: pipeline.data, terminal: silent, asOf: '2026-03-09T10:00:00Z' };
   await pipeline.landLog('clicks', 'ndjson', [click('c2')]);

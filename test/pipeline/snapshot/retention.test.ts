@@ -41,7 +41,7 @@ it('the newest snapshot of each hour of the last hours stays, too', slow, async 
   expect(kept.map((name) => name.slice(-7, -3))).toEqual(['0950', '1020', '1140', '1210']);
 });
 
-it('a half-built snapshot that a killed run left goes with the next run, also where that publishes nothing', async () => {
+it('a half-built snapshot that a killed run left goes with the next run', slow, async () => {
   const asOf = '2026-03-10T12:00:00Z';
   await using pipeline = await PipelineUnderTest.create(new Date(asOf));
   const { data } = pipeline;

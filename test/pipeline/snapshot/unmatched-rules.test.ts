@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { endOf } from '../../support/commands.ts';
+import { slow } from '../../support/slow.ts';
 
-it('a rule that names no offer is a warning of the run, with its line and what is meant', async () => {
+it('a rule that names no offer is a warning of the run, with its line and what is meant', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-11-20T12:00:00Z'));
   await pipeline.landOffers('north', [
     { external_id: 'one', id: 7, title: 'One', description: '', payout: '1', categories: ['Games'] },

@@ -49,7 +49,7 @@ it('logs that were archived are no trouble while the newest export is there', as
   expect((await status(pipeline.data.root)).output).not.toContain('mount it again');
 });
 
-it('files that landing does not read are counted and named', async () => {
+it('files that landing does not read are counted and named', slow, async () => {
   await using pipeline = await smallData();
   const { landing, root } = pipeline.data;
   await mkdir(join(landing, 'clicks'), { recursive: true });

@@ -43,7 +43,7 @@ it('status shows how each pipeline ended last, also one that could not begin, an
   expect(readOutcome(data, 'refresh')).toEqual({ ...good, at: later, last_good_at: later });
 });
 
-it('a pass over postbacks that failed is an alarm until one is good; one that finds another at work is none', async () => {
+it('a pass over postbacks that failed is an alarm until one is good', slow, async () => {
   await using pipeline = await smallData();
   const { data } = pipeline;
   await pipeline.refresh(asOf);

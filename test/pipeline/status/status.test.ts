@@ -140,7 +140,7 @@ it('shows what is new, what failed, what waits and what is stale', slow, async (
   ).toEqual([{ stage: 'ingest', status: 'done', rows_in: 15 }]);
 });
 
-it('knows the newest events of a snapshot that an earlier version published', async () => {
+it('knows the newest events of a snapshot that an earlier version published', slow, async () => {
   const { data } = await refreshed();
   const at = () => readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   const { newest } = await at();
@@ -250,7 +250,7 @@ describe('a run whose process is gone', () => {
     expect((await endOf(data.root, 'status')).code).toBe(0);
   });
 
-  it('is not taken for one under way by who holds the warehouse for something else, nor the other way round', async () => {
+  it('is not taken for one under way where the warehouse is held for something else', slow, async () => {
     await using pipeline = await PipelineUnderTest.create(new Date(noon));
     const { data } = pipeline;
     await killedRefresh({ pipeline: 'refresh', root: data.root, asOf: noon, wallClock: Date.parse(noon), killAt });
@@ -461,7 +461,7 @@ describe('what needs attention', () => {
   });
 });
 
-it('names a quarantined file as long as it is there, and what cannot be read beside all else', async () => {
+it('names a quarantined file as long as it is there, and what cannot be read beside all else', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);

@@ -6,6 +6,7 @@ import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
 import { fitThreads } from '../../../src/pipeline/warehouse/small-warehouse.ts';
 import { LogLanding } from '../../support/log-landing.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
 
 const { processors } = thisMachine();
 
@@ -32,7 +33,7 @@ it('DuckDB has one thread where there is little to read, and as many as the sett
   expect(await threads()).toBe(processors);
 });
 
-it('the database of a snapshot with few offers has small blocks, so that it is not mostly empty', async () => {
+it('the database of a snapshot with few offers has small blocks, so that it is not mostly empty', slow, async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'));
   await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
   await pipeline.refresh('2026-03-10T12:00:00Z');

@@ -11,6 +11,7 @@ import { linkPlaceholder, PageWithoutLinks } from '../../../src/serve/pages/page
 import { linkEndC, templateC } from '../../../src/serve/variant-c/offer-template.ts';
 import { feedFor } from '../../support/feed-for.ts';
 import { feedOffer } from '../../support/published-snapshot.ts';
+import { slow } from '../../support/slow.ts';
 
 const links = linksOf('https://go.example', 'https://cdn.example');
 
@@ -30,7 +31,7 @@ async function page(titles: readonly string[], link: string) {
   });
 }
 
-test('filled in for a user it is the page made for that user, to the byte', async () => {
+test('filled in for a user it is the page made for that user, to the byte', slow, async () => {
   const text = fc.string({ unit: 'binary', maxLength: 50 });
   // Shorter than a piece, and longer than one.
   const title = fc.oneof(text, fc.constant('\0 x'.repeat(5_000)));

@@ -441,7 +441,7 @@ describe('a pull of a bucket', () => {
 });
 
 describe('the client', () => {
-  it('is loaded by a pull of a bucket alone', () => {
+  it('is loaded by a pull of a bucket alone', slow, () => {
     const script = `
       import { registerHooks } from 'node:module';
       const seen = [];

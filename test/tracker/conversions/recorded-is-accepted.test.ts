@@ -129,7 +129,7 @@ it.each([
   },
 );
 
-it('a click that came in by a file is known once it is published, without a restart', async () => {
+it('a click that came in by a file is known once it is published, without a restart', slow, async () => {
   await using network = await TrackedNetwork.create(await published());
   const click = { offer_id: 1, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T09:00:00Z' };
   expect(await network.report({ click_id: 'LATER-1' })).toEqual([404, 'unknown_click']);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../../src/kit/logging/log.ts';
 import { click, conversion, LogLanding } from '../../../support/log-landing.ts';
+import { slow } from '../../../support/slow.ts';
 
 const offers = [
   { external_id: 'one', id: 7, title: 'One', payout: '1.50' },
@@ -15,7 +16,7 @@ async function warned(landing: LogLanding): Promise<Record<string, unknown>[]> {
 }
 
 describe('a credit in a log', () => {
-  it('that is more than an hour older than its click is warned of, whichever came first', async () => {
+  it('that is more than an hour older than its click is warned of, whichever came first', slow, async () => {
     await using landing = await LogLanding.create();
     await landing.put('offers/net/first.ndjson', offers);
     const at = (time: string) => ({ occurred_at: `2026-11-18T${time}Z` });

@@ -160,7 +160,7 @@ test("without a credit, a reject carries its own amount, else the catalog's at i
   expect(inShort(written)).toEqual(['v-1 reject 40.0000 11', 'v-2 reject 120.0000 11']);
 });
 
-test('an event that lacks its click or offer is sent by the run that brings it, an unknown milestone by none', async () => {
+test('an event that lacks its click or offer is sent by the run that brings it', slow, async () => {
   const many = { ...offer, events: [{ event_id: 'level-5', description: 'Level 5', payout: '1' }] };
   await using steps = await Steps.begin([site], []);
   expect(

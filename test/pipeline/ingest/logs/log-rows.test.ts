@@ -366,7 +366,7 @@ describe('identifiers', () => {
     ]);
   });
 
-  it('names with a NUL are refused; where a text has one it is dropped with a warning', async () => {
+  it('names with a NUL are refused; where a text has one it is dropped with a warning', slow, async () => {
     const nul = 'a\u0000b';
     await expectOutcomes('clicks', [
       [click('a', { site_key: nul }), 'bad_site_key'],

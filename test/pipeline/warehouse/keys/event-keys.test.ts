@@ -30,7 +30,7 @@ async function sixDays(): Promise<LogLanding> {
   return landing;
 }
 
-it('leads to the days of the events and to no other, before a merge of key runs and after it', async () => {
+it('leads to the days of the events and to no other, before a merge of key runs and after it', slow, async () => {
   await using landing = await sixDays();
   const { connection } = landing.state;
   expect(await daysOf(landing, 'c3', 'c5', 'none')).toEqual(['2026-10-03', '2026-10-05']);
