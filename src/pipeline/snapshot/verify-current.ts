@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { checkNamedFile } from '../warehouse/named-files.ts';
+import { checkNamedFile, damagedFileCure } from '../warehouse/named-files.ts';
 import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
 import { linkedFiles } from './layout.ts';
 import { clickKeys } from './manifest.ts';
@@ -37,9 +37,7 @@ export async function assertSharedFilesWhole(run: Run, state: StateDatabase): Pr
       areKeysWhole = false;
       continue;
     }
-    throw new OfferlineError(
-      `${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` moves it to put-aside/ and says how its rows come back`,
-    );
+    throw new OfferlineError(`${file.warehousePath} is damaged, and every snapshot shares it: ${damagedFileCure}`);
   }
   if (!areKeysWhole) await state.transaction(() => writeKeysAgain({ ...run, connection }, 'clicks', run.runId), 'keys');
 }

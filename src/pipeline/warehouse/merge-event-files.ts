@@ -3,7 +3,6 @@ import type { Selectable } from 'kysely';
 import { join, relative } from 'node:path';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
-import { sha256Of } from '../../kit/files/read-through.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 import { quoted, quotedPath } from '../../kit/text/sql-text.ts';
 import type { Day } from '../../kit/time/moment.ts';
@@ -11,6 +10,7 @@ import type { EventKind } from '../../kit/vocabulary/values.ts';
 import type { Run } from '../runs/stage.ts';
 import { eventRelation, eventRowGroupRows, eventTime, promoteFile } from './event-files.ts';
 import { kyselyOn } from './kysely.ts';
+import { checkNamedFile, damagedFileCure } from './named-files.ts';
 import { isLargeState, requestBackup } from './state-copies.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,11 +26,11 @@ type EventFile = Selectable<Tables['event_files']>;
 export async function writeMergedFile(
   { connection, runId, data, effects }: Merging,
   { kind, day, step, name }: { kind: EventKind; day: Day; step: string; name: string },
-  old: readonly Pick<EventFile, 'path' | 'rows' | 'sha256'>[],
+  old: readonly Pick<EventFile, 'path' | 'rows' | 'bytes' | 'sha256'>[],
   selected: (relation: string) => string,
 ): Promise<Pick<EventFile, 'path' | 'rows' | 'bytes' | 'sha256' | 'first_at' | 'last_at'>> {
   const oldPaths = old.map(({ path }) => join(data.warehouse, path));
-  for (const [index, { sha256 }] of old.entries()) await assertUndamaged(oldPaths[index] as string, sha256);
+  for (const [index, file] of old.entries()) await assertUndamaged(oldPaths[index] as string, file);
   const rows = old.reduce((sum, file) => sum + file.rows, 0);
   const scratch = join(data.scratch, `${name}-${kind}.parquet`);
   await effects.files.makeDirectory(data.scratch);
@@ -51,12 +51,10 @@ export async function writeMergedFile(
   return { ...written, path: relative(data.warehouse, target), bytes, sha256 };
 }
 
-async function assertUndamaged(path: string, sha256: string): Promise<void> {
-  const found = await sha256Of(path).catch((error: Error) => error.message);
-  if (found === sha256) return;
-  throw new OfferlineError(
-    `${path} is not what was written (${found}), and is left as it is: \`offerline doctor --deep --repair\` moves it to put-aside/ and says how its rows come back`,
-  );
+async function assertUndamaged(path: string, file: Pick<EventFile, 'bytes' | 'sha256'>): Promise<void> {
+  const trouble = await checkNamedFile(path, file, true).catch((error: Error) => error.message);
+  if (trouble === undefined) return;
+  throw new OfferlineError(`${path} is not what was written (${trouble}), and is left as it is: ${damagedFileCure}`);
 }
 
 /**
@@ -86,7 +84,7 @@ export async function mergeSmallFiles(of: Merging, kind: EventKind): Promise<voi
     .having(({ fn }) => fn.countAll(), '>=', atLeast);
   for (const { day } of await many.orderBy('day').execute()) {
     const old = await small
-      .select(['path', 'run_id', 'rows', 'sha256'])
+      .select(['path', 'run_id', 'rows', 'bytes', 'sha256'])
       .where('day', '=', day)
       .orderBy('path')
       .execute();

@@ -50,6 +50,10 @@ export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
     .execute();
 }
 
+/** What helps where bytes of a file that snapshots share are others. */
+export const damagedFileCure =
+  '`offerline doctor --deep --repair` moves it to put-aside/ and says how its rows come back';
+
 /**
  * Returns the trouble with a file on the disk, if any. `deep` reads its bytes: a flipped one changes neither name nor
  * size.
