@@ -16,7 +16,7 @@ import { GrowingLanding, wallClock } from './growing-landing.ts';
 import { killedRefresh } from './killed-refresh.ts';
 import { pipelines, type PipelineName } from './pipelines.ts';
 import { missingFiles } from '../../support/lake.ts';
-import { differences, handedOver, publishedTables } from './published-tables.ts';
+import { differences, publishedAndHandedOver } from './published-tables.ts';
 import { samePoint, watchedEffects, type StepPoint } from './watched-effects.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
@@ -68,8 +68,7 @@ export class FaultedLife implements AsyncDisposable {
     for (const data of [this.#faulted, this.#twin]) await this.#landing.land(data, round);
     const asOf = this.#landing.asOf(round);
     const wrong = await this.#meet('refresh', asOf, random, choose);
-    wrong.push(...differences(handedOver(this.#twin), handedOver(this.#faulted)));
-    wrong.push(...differences(await publishedTables(this.#twin), await publishedTables(this.#faulted)));
+    wrong.push(...differences(await publishedAndHandedOver(this.#twin), await publishedAndHandedOver(this.#faulted)));
     // What it rewrites is published, and compared, with the next round.
     if (round % roundsPerMaintenance === roundsPerMaintenance - 1)
       wrong.push(...(await this.#meet('maintenance', asOf, random, choose)));

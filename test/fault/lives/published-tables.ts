@@ -68,6 +68,11 @@ export function handedOver(data: DataDirectory): Map<string, string[]> {
   }
 }
 
+/** Both of them by table: all that a life comes to. */
+export async function publishedAndHandedOver(data: DataDirectory): Promise<Map<string, string[]>> {
+  return new Map([...(await publishedTables(data)), ...handedOver(data)]);
+}
+
 /** Where two published states differ, a line each; empty where they say the same. */
 export function differences(expected: Map<string, string[]>, found: Map<string, string[]>): string[] {
   return [...new Set([...expected.keys(), ...found.keys()])].flatMap((table) => {
