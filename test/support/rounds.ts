@@ -1,5 +1,8 @@
-/** The text of a number, such as 10 for ten times as many examples; undefined in `npm test`. */
+/** A number, such as 10 for ten times as many examples; absent in `npm test`. */
 const times = process.env['OFFERLINE_LAWS'];
+// A law that is tried on no example passes.
+if (times !== undefined && !(Number(times) > 0))
+  throw new Error(`OFFERLINE_LAWS says how many times as many examples, such as 10; it is "${times}"`);
 
 /**
  * Number of examples that a law, or a test of made-up input, is tried on. Each takes whole runs, so `npm test` tries a
@@ -8,6 +11,3 @@ const times = process.env['OFFERLINE_LAWS'];
 export function rounds(few: number, many: number): number {
   return times === undefined ? few : Math.ceil(many * Number(times));
 }
-
-/** Milliseconds that a law may take: a failure is worth the wait for a small example of it, on a slow machine too. */
-export const whileShrinking = 900_000;
