@@ -22,6 +22,8 @@ export interface AttemptOptions {
     /** Makes a connection for every request. */
     fresh: Agent;
   };
+  /** Moment of `performance.now()` that the deadline counts from. */
+  since: number;
   deadlineMilliseconds: number;
   now: () => number;
 }
@@ -36,7 +38,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #request: PostbackRequest;
   readonly #options: AttemptOptions;
   readonly #resolve: (outcome: Outcome) => void;
-  readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
   #ended = false;
   #controller: Dispatcher.DispatchController | undefined;
@@ -73,7 +74,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     this.#onUsedConnection = this.connectionServed();
     // A process that was stopped hears of its connection before its timers: by then the postback may be another's.
-    if (performance.now() - this.#startedAt >= this.#options.deadlineMilliseconds) this.#end('timeout');
+    if (this.#elapsed >= this.#options.deadlineMilliseconds) this.#end('timeout');
     // It waited for a connection until the deadline: it must not go out after its outcome was reported.
     if (this.#ended) controller.abort(new Error('too late'));
   }
@@ -120,6 +121,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#end(problem, error instanceof ConnectError ? error.detail : undefined);
   }
 
+  get #elapsed(): number {
+    return performance.now() - this.#options.since;
+  }
+
   #dispatch(agent: Agent): void {
     const { method, url, headers, body } = this.#request;
     agent.dispatch(
@@ -152,7 +157,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       status: this.#status,
       error: this.#status === null ? problem : errorOfStatus(this.#status),
       retryAfterSeconds: this.#retryAfterSeconds,
-      durationMilliseconds: performance.now() - this.#startedAt,
+      durationMilliseconds: this.#elapsed,
       host: this.#origin?.host ?? '',
       ...(detail !== undefined && { detail }),
     });

@@ -11,8 +11,11 @@ import type { PostbackRequest } from './postback-request.ts';
 export type { Outcome, OutcomeError } from '../rules/outcome.ts';
 
 export interface PostbackSender {
-  /** Sends once. Never throws for what a receiver does; the outcome is known within the deadline. */
-  send(request: PostbackRequest): Promise<Outcome>;
+  /**
+   * Sends once. Never throws for what a receiver does; the outcome is known within the deadline, which counts from
+   * `since`, a moment of `performance.now()`. Nothing is sent after it.
+   */
+  send(request: PostbackRequest, since?: number): Promise<Outcome>;
   /** Waits for what is under way, at most for the deadline, and closes all connections. */
   close(): Promise<void>;
 }
@@ -50,9 +53,9 @@ export function createSender({
   };
   const underWay = new Set<Promise<Outcome>>();
   return {
-    send: (request) => {
+    send: (request, since = performance.now()) => {
       const outcome = new Promise<Outcome>((resolve) =>
-        new Attempt(request, { agents, deadlineMilliseconds, now }, resolve).start(),
+        new Attempt(request, { agents, since, deadlineMilliseconds, now }, resolve).start(),
       );
       underWay.add(outcome);
       void outcome.then(() => underWay.delete(outcome));
