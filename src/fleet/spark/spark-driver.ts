@@ -9,10 +9,14 @@ import { ExecutorWait } from './executor-wait.ts';
 import { explainedError } from './explained-error.ts';
 import type { SparkWork } from './spark-work.ts';
 
-/** Files that queries may name. `columns`: SQL, beside the files' own columns also `_metadata`. */
+/**
+ * Files that queries may name. `schema`: names and types of the files' columns, which Spark would run a job to find
+ * out. `columns`: SQL, beside the files' own columns also `_metadata`.
+ */
 export interface ViewOfFiles {
   view: string;
   format: 'text' | 'parquet';
+  schema: string;
   /** Absolute. */
   paths: readonly string[];
   columns: readonly string[];
@@ -135,10 +139,11 @@ export class SparkDriver implements AsyncDisposable {
     if (work.stop?.aborted) this.#onStop();
   }
 
-  view({ view, format, paths, columns, options = {} }: ViewOfFiles): Promise<void> {
+  view({ view, format, schema, paths, columns, options = {} }: ViewOfFiles): Promise<void> {
     return this.#carryOut({
       view,
       format,
+      schema,
       columns,
       paths: paths.map(fileAddress),
       options: { ...options, ...noPatterns },

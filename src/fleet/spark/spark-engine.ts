@@ -18,6 +18,7 @@ import type { SparkDriver, ViewOfFiles, WrittenQuery } from './spark-driver.ts';
 import {
   daysQuery,
   duplicatesQuery,
+  duplicatesView,
   eventViews,
   inputName,
   linesView,
@@ -81,14 +82,14 @@ export class SparkEngine implements EventEngine {
       `finding duplicates of ${kind} on Spark`,
       `events of ${kind}: duplicates found by Spark`,
       duplicatesQuery(schema, folders),
-      eventViews(folders),
+      eventViews(schema, folders),
     );
     await this.#write(
       driver,
       `writing ${kind} by day on Spark`,
       `events of ${kind}: written by Spark`,
       daysQuery(schema, folders),
-      [{ view: 'duplicates', format: 'parquet', paths: [folders.duplicates], columns: ['*'] }],
+      [duplicatesView(folders)],
     );
     return {
       days: await this.#takeDays(kind, folders),

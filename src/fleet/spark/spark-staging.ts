@@ -1,4 +1,4 @@
-import type { LogSchema } from '../../pipeline/landing/logs/log-fields.ts';
+import type { LogFieldType, LogSchema } from '../../pipeline/landing/logs/log-fields.ts';
 import { eventRowGroupRows } from '../../pipeline/warehouse/event-files.ts';
 import type { SteadyDays } from './local-times.ts';
 import { plainEvents } from './plain-events.ts';
@@ -29,6 +29,14 @@ export function inputName(position: number, fileId: number): string {
  * it.
  */
 const place = ['position', 'block', 'id'];
+const placeColumns = place.map((name) => `${name} BIGINT`).join(', ');
+
+/** Spark's types of fields that are no text. */
+const sparkTypes: Partial<Record<LogFieldType, string>> = {
+  'offer number': 'INT',
+  time: 'TIMESTAMP',
+  payout: 'DECIMAL(15, 6)',
+};
 
 /** Between jobs; packed as the days are, so that executors load one library for it. */
 const passing = { compression: 'zstd' };
@@ -39,6 +47,7 @@ export function linesView(paths: readonly string[]): ViewOfFiles {
   return {
     view: 'lines',
     format: 'text',
+    schema: 'value STRING',
     paths,
     options: { lineSep: '\n' },
     columns: [
@@ -61,13 +70,23 @@ export function eventsQuery(
 }
 
 /** Views of all that is known before duplicates are decided. */
-export function eventViews({ parsed, odd, known }: StagingFolders): ViewOfFiles[] {
-  return Object.entries({ parsed, odd, known }).map(([view, folder]) => ({
-    view,
-    format: 'parquet',
-    paths: [folder],
-    columns: ['*'],
-  }));
+export function eventViews(schema: LogSchema, { parsed, odd, known }: StagingFolders): ViewOfFiles[] {
+  const event = `${schema.fields.map(({ name, type }) => `${name} ${sparkTypes[type] ?? 'STRING'}`).join(', ')}, event_key BIGINT`;
+  const placed = `${placeColumns}, file_id BIGINT, ${event}`;
+  return [
+    viewOf('parsed', parsed, `${placed}, day_number INT, raw STRING`),
+    viewOf('odd', odd, `${placed}, day_number BIGINT, warnings INT`),
+    viewOf('known', known, event),
+  ];
+}
+
+/** View of the events that `duplicatesQuery` found. */
+export function duplicatesView({ duplicates }: StagingFolders): ViewOfFiles {
+  return viewOf('duplicates', duplicates, `${placeColumns}, file_id BIGINT, conflict BOOLEAN`);
+}
+
+function viewOf(view: string, folder: string, schema: string): ViewOfFiles {
+  return { view, format: 'parquet', schema, paths: [folder], columns: ['*'] };
 }
 
 /**

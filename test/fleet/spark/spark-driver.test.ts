@@ -65,7 +65,7 @@ describe('the driver of Spark', () => {
       await using driver = await SparkDriver.start(work);
       const shares: number[] = [];
       await driver.write({ query: 'right', folder: '/out' }, (share) => shares.push(share));
-      await driver.view({ view: 'v', format: 'text', paths: ['/in'], columns: ['*'] });
+      await driver.view({ view: 'v', format: 'text', schema: 'value STRING', paths: ['/in'], columns: ['*'] });
       expect(shares).toEqual([0.5]);
     }
     expect(await readFile(work.log, 'utf8')).toBe('Spark speaks\n');

@@ -14,8 +14,9 @@ declare module 'vitest' {
 }
 
 /**
- * Starts a master and two workers before the tests, and ends them after; where OFFERLINE_SPARK_MASTER names a master,
- * such as `local[2]`, the tests use that.
+ * Starts a master and a worker of two cores before the tests, and ends them after; two executors of one core would each
+ * load their code anew for every driver. Where OFFERLINE_SPARK_MASTER names a master, such as `local[2]`, the tests use
+ * that.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['OFFERLINE_TEST_SPARK'];
@@ -26,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('spark', { ...spark, master: running });
     return () => Promise.resolve();
   }
-  const cluster = await SparkCluster.start(spark, { workers: 2 });
+  const cluster = await SparkCluster.start(spark, { workers: 1, cores: 2 });
   project.provide('spark', { ...spark, master: cluster.master });
   return async () => cluster[Symbol.asyncDispose]();
 }

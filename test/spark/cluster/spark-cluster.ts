@@ -23,13 +23,15 @@ interface Member {
 
 export interface ClusterShape {
   workers: number;
+  /** Of each worker; one where nothing is said. An executor has all of them. */
+  cores?: number;
   /** Commands before a worker's own, such as `prlimit`; by the worker's number from 0. */
   wrapped?: (worker: number) => string[];
 }
 
 /**
- * A real standalone cluster on loopback: a master and workers of one core and 1 GB each, on ports that were free,
- * everything they write in a folder of its own.
+ * A real standalone cluster on loopback: a master and workers of 1 GB each, on ports that were free, everything they
+ * write in a folder of its own.
  */
 export class SparkCluster implements AsyncDisposable {
   readonly master: string;
@@ -37,19 +39,21 @@ export class SparkCluster implements AsyncDisposable {
   readonly #master: Member;
   readonly #spark: PySpark;
   readonly #folder: string;
+  readonly #cores: number;
 
-  static async start(spark: PySpark, { workers, wrapped = () => [] }: ClusterShape): Promise<SparkCluster> {
+  static async start(spark: PySpark, { workers, cores = 1, wrapped = () => [] }: ClusterShape): Promise<SparkCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'offerline-spark-'));
     const master = await startMember(spark, folder, 'master', ['org.apache.spark.deploy.master.Master', ...address]);
     const found = await told(master, /Starting Spark master at (spark:\S+)/);
-    const cluster = new SparkCluster(spark, folder, master, found);
+    const cluster = new SparkCluster(spark, folder, master, found, cores);
     for (let number = 0; number < workers; number++) await cluster.addWorker(wrapped(number));
     return cluster;
   }
 
-  private constructor(spark: PySpark, folder: string, master: Member, found: string) {
+  private constructor(spark: PySpark, folder: string, master: Member, found: string, cores: number) {
     this.#spark = spark;
     this.#folder = folder;
+    this.#cores = cores;
     this.#master = master;
     this.master = found;
   }
@@ -64,7 +68,9 @@ export class SparkCluster implements AsyncDisposable {
       [
         'org.apache.spark.deploy.worker.Worker',
         ...address,
-        ...'--cores 1 --memory 1g --work-dir'.split(' '),
+        '--cores',
+        String(this.#cores),
+        ...'--memory 1g --work-dir'.split(' '),
         join(this.#folder, name, 'work'),
         this.master,
       ],

@@ -1,7 +1,7 @@
 """Carries out commands on Spark: one JSON document a line on standard input, answers likewise on standard output.
 
 The first line says how Spark is reached; each one after it is a command:
-  {"id": 1, "view": "name", "format": "text", "paths": […], "options": {…}, "columns": […]}   names files for queries
+  {"id": 1, "view": "name", "format": "text", "schema": "…", "paths": […], "options": {…}, "columns": […]}   names files
   {"id": 2, "write": "folder", "query": "SELECT …", "partition_by": […], "options": {…}}      writes Parquet
 Answers: {"ready": true, "version": "…"}; {"id": 2, "progress": 0.5}; {"id": 2, "executors": 0}; {"id": 2, "done": true};
 {"id": 2, "error": "…"}.
@@ -63,7 +63,8 @@ def open_session(how):
 
 def carry_out(session, command):
     if "view" in command:
-        files = session.read.format(command["format"]).options(**command.get("options", {})).load(command["paths"])
+        reader = session.read.format(command["format"]).options(**command.get("options", {}))
+        files = reader.schema(command["schema"]).load(command["paths"])
         files.selectExpr(*command["columns"]).createOrReplaceTempView(command["view"])
     else:
         rows = session.sql(command["query"])
