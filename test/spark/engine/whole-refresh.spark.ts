@@ -9,9 +9,11 @@ import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { GrowingLanding, wallClock } from '../../fault/lives/growing-landing.ts';
 import { differences, publishedAndHandedOver } from '../../fault/lives/published-tables.ts';
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
+import { isLong } from '../cluster/is-long.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-const rounds = 3;
+/** Each engine follows the other once, by default. */
+const rounds = isLong ? 4 : 2;
 
 /** Has the next runs stage logs by this engine. */
 async function configure({ settingsFile }: DataDirectory, engine: 'duckdb' | 'spark'): Promise<void> {

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-it('a query that no worker has room for fails, and says what it asked for', async () => {
+// Beside each other: Spark looks for a master for a minute.
+it.concurrent('a query that no worker has room for fails, and says what it asked for', async () => {
   await using life = await SparkLife.create(python, cluster.master, 10);
   const warned: string[] = [];
   let time = 0;
@@ -38,7 +39,7 @@ it('a query that no worker has room for fails, and says what it asked for', asyn
   await enough.write({ query, folder: `${life.faulted.root}/out` });
 });
 
-it('a master that nobody reaches is named', async () => {
+it.concurrent('a master that nobody reaches is named', async () => {
   await using life = await SparkLife.create(python, 'spark://127.0.0.1:1', 10);
   await expect(life.refresh()).rejects.toThrow('no master answers at spark://127.0.0.1:1: start it there');
 });
