@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { axeFindings } from './support/axe-findings.ts';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
 import { everyPage } from './support/every-page.ts';
-import { randomNetwork } from './support/networks.ts';
+import { sharedNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
@@ -15,7 +15,7 @@ const contexts = [
 
 describe.each(contexts)('in $colorScheme at $viewport.width pixels', (context) => {
   it('axe finds nothing on any page, and no page is wider than the window', async () => {
-    const data = await randomNetwork(7);
+    const data = await sharedNetwork();
     const { visit, page } = await openConsole(data, { context });
     for (const path of await everyPage(data)) {
       expect(await visit(path), path).toBe(200);
@@ -29,7 +29,7 @@ describe.each(contexts)('in $colorScheme at $viewport.width pixels', (context) =
 // Each scheme and each width once.
 describe.each(contexts.slice(1, 3))('in $colorScheme at $viewport.width pixels', (context) => {
   it('axe finds nothing on the answer to a file, and it is no wider than the window', async () => {
-    const { visit, page, complaints } = await openConsole(await randomNetwork(7), { context });
+    const { visit, page, complaints } = await openConsole(await sharedNetwork(), { context });
     expect(await visit('/try-file')).toBe(200);
     const buffer = Buffer.from(
       'Transaction ID;Click ID;Status;Datetime;Payout\nt-1;c-1;approved;17/11/2026 10:00:00;1,50\nTotal;;;;1,50\n',

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
-import { randomNetwork } from './support/networks.ts';
+import { sharedNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
@@ -11,7 +11,7 @@ it('a time has the reader’s own on hover, an id is copied whole, and a chart s
     viewport: { width: 1440, height: 900 },
     permissions: ['clipboard-read', 'clipboard-write'],
   };
-  const { visit, page, complaints } = await openConsole(await randomNetwork(3), { context });
+  const { visit, page, complaints } = await openConsole(await sharedNetwork(), { context });
   expect(await visit('/design')).toBe(200);
   const time = page.locator('#sample time').first();
   await time.hover();

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
 import { everyPage } from './support/every-page.ts';
-import { randomNetwork } from './support/networks.ts';
+import { sharedNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
@@ -9,7 +9,7 @@ afterAll(closeBrowser);
 const pause = 60;
 
 it('no page loads anything from other hosts, breaks the policy or fails', async () => {
-  const data = await randomNetwork(4);
+  const data = await sharedNetwork();
   const { visit, page, complaints } = await openConsole(data);
   for (const path of await everyPage(data)) {
     expect(await visit(path), path).toBe(200);
@@ -20,7 +20,7 @@ it('no page loads anything from other hosts, breaks the policy or fails', async 
 });
 
 it('no page lacks anything where scripts are off', async () => {
-  const data = await randomNetwork(5);
+  const data = await sharedNetwork();
   const { address, context, newContext, console } = await openConsole(data);
   const without = await newContext({ javaScriptEnabled: false });
   const page = await without.newPage();

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
-import { asOf, randomNetwork } from './support/networks.ts';
+import { asOf, sharedNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
@@ -64,7 +64,7 @@ describe.each([
     const context = { colorScheme, viewport, deviceScaleFactor: scale };
     // The clock goes on a little, so that no rate limit is reached.
     let clock = now;
-    const { visit, page } = await openConsole(await randomNetwork(7), { context, now: () => (clock += 100) });
+    const { visit, page } = await openConsole(await sharedNetwork(), { context, now: () => (clock += 100) });
     await mkdir(folder, { recursive: true });
     const shares: [page: string, share: number][] = [];
     for (const path of paths) {

@@ -2,13 +2,13 @@ import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { readSites } from '../../src/kit/sites/sites.ts';
 import { startService } from '../support/running-service.ts';
 import { axeFindings } from './support/axe-findings.ts';
-import { randomNetwork } from './support/networks.ts';
+import { sharedNetwork } from './support/networks.ts';
 import { closeBrowser, watchedBrowser } from './support/opened-console.ts';
 
 afterAll(closeBrowser);
 
 it('a publisher signs in without a script, and axe finds nothing on any page, wide and narrow, light and dark', async () => {
-  const data = await randomNetwork(7);
+  const data = await sharedNetwork();
   const { service, address } = await startService(data, {}, Date.now);
   onTestFinished(() => service.close());
   const site = readSites(data.sitesFile).sites.find(({ status, postback }) => status === 'active' && postback);

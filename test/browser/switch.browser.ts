@@ -2,12 +2,12 @@ import { afterAll, expect, it } from 'vitest';
 import { currentName } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { command } from '../support/commands.ts';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
-import { randomNetwork } from './support/networks.ts';
+import { sharedNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
 it('a page announces a new snapshot, does not change by itself, and addresses of the old snapshot stay valid', async () => {
-  const data = await randomNetwork(6);
+  const data = await sharedNetwork();
   const before = (await currentName(data)) ?? '';
   const { visit, page, console, complaints } = await openConsole(data);
   await visit('/offers');

@@ -6,6 +6,7 @@ export default defineConfig({
     environment: 'node',
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/browser/**/*.browser.ts'],
+    globalSetup: 'test/browser/support/networks.ts',
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
