@@ -15,10 +15,15 @@ const byOtherNames: Record<string, string> = { utf8: 'utf-8', utf16le: 'utf-16le
  * Latin-1 and its kin fit any bytes.
  */
 export function encodingOf(head: Buffer, named: string | undefined): string {
-  const marked = marks.find(([, mark]) => head.subarray(0, mark.length).equals(mark));
-  if (marked !== undefined) return marked[0];
+  const marked = markedEncoding(head);
+  if (marked !== undefined) return marked;
   const name = (named ?? 'utf-8').toLowerCase();
   return byOtherNames[name.replaceAll(/[-_ ]/g, '')] ?? name;
+}
+
+/** Returns the encoding that a byte order mark says. */
+export function markedEncoding(head: Buffer): string | undefined {
+  return marks.find(([, mark]) => head.subarray(0, mark.length).equals(mark))?.[0];
 }
 
 /** Returns whether text of an encoding can be read. */

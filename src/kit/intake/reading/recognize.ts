@@ -1,5 +1,5 @@
 import { recognizeDialect, type Dialect } from './csv-dialect.ts';
-import { decodeHead, encodingOf } from './decode.ts';
+import { decodeHead, encodingOf, markedEncoding } from './decode.ts';
 import type { FormatSettings } from './format-settings.ts';
 import type { ScoreHeader } from './header-search.ts';
 import type { RecordsPlace } from './json-records.ts';
@@ -79,8 +79,10 @@ export function recognizeForm(
   const text = decodeHead(head.subarray(0, headBytes), encoding);
   const isWholeText = isWhole && head.length <= headBytes;
   if (/^\s*<[?!A-Za-z_]/.test(text)) {
-    const declared = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(text)?.[1];
-    return { format: 'xml', encoding: xmlEncoding(encoding, declared, settings), records: settings.records };
+    // A mark in the file and the setting count more than what the document says of itself.
+    const isKnown = settings.encoding !== undefined || markedEncoding(head) !== undefined;
+    const declared = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(text)?.[1]?.toLowerCase();
+    return { format: 'xml', encoding: isKnown ? encoding : (declared ?? encoding), records: settings.records };
   }
   const isDelimited = settings.delimiter !== undefined || settings.header !== undefined || settings.skip !== undefined;
   const json = isDelimited ? undefined : jsonShape(text, isWholeText, names);
@@ -89,11 +91,6 @@ export function recognizeForm(
   return json.kind === 'ndjson'
     ? { format: 'ndjson', encoding, commas: json.commas }
     : { format: 'json', encoding, records: json.records };
-}
-
-/** A document may name its own encoding; a mark in it and the setting count more. */
-function xmlEncoding(encoding: string, declared: string | undefined, { encoding: named }: FormatSettings): string {
-  return encoding === 'utf-8' && named === undefined && declared !== undefined ? declared.toLowerCase() : encoding;
 }
 
 function startsWith(head: Buffer, mark: readonly number[]): boolean {
