@@ -51,8 +51,8 @@ export function planBackfill(
 /**
  * Recomputes `report_daily` in batches, each a run of its own, so that scheduled runs get the warehouse in between. The
  * last batch puts all reports into force and publishes. An interrupted backfill continues where it stopped, and reports
- * that new data changes meanwhile are computed again. Figures of the open day keep their as-of. Throws
- * `WarehouseBusyError` where the warehouse stays locked.
+ * that new data changes meanwhile are computed again. Other marts keep their as-of while they are current; else the
+ * last batch computes them again. Throws `WarehouseBusyError` where the warehouse stays locked.
  */
 export async function backfillReports(
   request: BackfillRequest,

@@ -61,8 +61,8 @@ export async function movePostbacks(
 }
 
 /**
- * Makes the next run fill the store that settings name from the warehouse: the one before is lost. Throws `UsageError`
- * where settings name the other store, or this machine still has the file.
+ * Makes the next run restore deliveries from the warehouse into the store that settings name; the former is lost.
+ * Throws `UsageError` where settings do not name `to`, or `to` is postgres and the file here still has deliveries.
  */
 export async function giveUpPostbacks(
   data: DataDirectory,

@@ -73,7 +73,7 @@ export async function pullSources(
   const settings = readSettings(data);
   using ledger = new PullLedger(data);
   const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
-  // Of named sources alone the ledger of pulls has all.
+  // A pull of named sources is recorded in the pull ledger only.
   const noting = names.length === 0 ? { data, effects, logger: terminal.logger } : undefined;
   try {
     const pulled = await askSources(request, clock, isWanted, (entry, asking) =>

@@ -75,7 +75,7 @@ export async function runPipeline<Result extends object>(
   let isReported = settings.storage?.follow === true;
   let isRequestRefused = isReported;
   const open = async (state: StateDatabase) => {
-    // With the warehouse held: the run before has published as of its own moment while this one waited.
+    // Read once the warehouse is held: a run that this one waited for may have published as of a later moment.
     const clock = readRunClock(effects, request.asOf);
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) {
@@ -87,7 +87,7 @@ export async function runPipeline<Result extends object>(
     const parts = { ...clock, data, settings, ...terminal, effects };
     const onBegun = () => void (isReported = true);
     const result = await ledgeredRun(pipeline, { ...request, onBegun }, parts, state, sites, work);
-    // From here on the ledger has the run as done.
+    // The ledger has the run as done now, so it does not show a failure from here on.
     isReported = false;
     return result;
   };

@@ -56,15 +56,15 @@ export async function planAccept(
   );
   const published = await currentManifest(data);
   const figures = published === undefined ? [] : await figuresOf(data.current, removed);
-  const known = new Map(removed.map((offer) => [offer.offerId, offer]));
-  for (const { offer_id } of figures) known.delete(offer_id);
+  const newer = new Map(removed.map((offer) => [offer.offerId, offer]));
+  for (const { offer_id } of figures) newer.delete(offer_id);
   return {
     held,
     removes: removed.filter(({ status }) => status === 'active').length,
     active,
     as_of: published?.as_of ?? null,
     earnings: decimalText(sumOf(figures)),
-    offers: [...figures, ...[...known.values()].map(withoutFigures)],
+    offers: [...figures, ...[...newer.values()].map(withoutFigures)],
   };
 }
 

@@ -9,12 +9,12 @@ import { oddConversions, oddOffers, type Oddity } from './oddities.ts';
 import { sampleConversions, type ConversionsSample } from './sample-conversions.ts';
 import { landedOffers, sampleOffers, type OffersSample } from './sample-offers.ts';
 
-/** The first pages of a source as they would be, and what is odd about them. */
+/** First pages of a source as landing would read them, and what is odd about them. */
 export interface SampledPages {
   offers?: OffersSample;
   conversions?: ConversionsSample;
   odd: Oddity[];
-  /** Settings of the source that its records need: amounts or times say too little. */
+  /** Settings that the source lacks: its amounts have no currency, or its times no zone. */
   needs: ('currency' | 'time_zone')[];
 }
 
@@ -82,7 +82,7 @@ export function samplePages(
   return sampled;
 }
 
-/** Code that no network's record names: records that become other ones by it have no currency of their own. */
+/** Currency code that no network uses: a record that it changes has no currency of its own. */
 const testCurrency = 'XTS';
 
 function countWithoutCurrency(

@@ -9,8 +9,8 @@ import { visibleJson, visibleLines, visibleText } from '../kit/text/visible-text
 import type { CommandContext } from './context.ts';
 
 /**
- * Adds a command that inherits how its parent ends on wrong usage, with the option every command has. Its own help, and
- * `src/cli/commands.md`, add `details` to the one line that lists have.
+ * Adds a command with `--json`, which ends on wrong usage as its parent does. Lists show `summary`; the command's own
+ * help and `src/cli/commands.md` add `details`.
  */
 export function addCommand(parent: Command, nameAndArguments: string, summary: string, details?: string): Command {
   return parent
@@ -22,7 +22,7 @@ export function addCommand(parent: Command, nameAndArguments: string, summary: s
 
 /** Help of an option of each command that reads a snapshot. */
 export const snapshotOption =
-  'kept snapshot, as `snapshots` lists them, the beginning of its id, or a moment, such as 2026-11-01T12:00:00Z, which means the newest as of then or before (default: the current one)';
+  'id of a kept snapshot (`snapshots` lists them) or its beginning, or a moment such as 2026-11-01T12:00:00Z for the newest as of then or before (default: the current one)';
 /** Help of an option of each command that writes CSV. */
 export const spreadsheetOption =
   'put an apostrophe before each text in the CSV that a spreadsheet would run as a formula; numbers stay';
@@ -82,7 +82,7 @@ export function existingData(): DataDirectory {
   return data;
 }
 
-/** Reads a whole number option or argument. What it throws commander prints with the option's name. */
+/** Reads a whole number option or argument. Commander prints its error with the option's name. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;

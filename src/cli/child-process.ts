@@ -25,8 +25,8 @@ export interface ChildCommand extends ListeningChild {
 
 /**
  * Runs a command that listens as a process of its own, started again for as long as it is wanted, at the same address.
- * Throws where it does not start the first time; it has said why itself. `environment` is added to our own;
- * `onAgain` is called each time that it listens again.
+ * Throws where the first start fails; the child itself has logged why. `environment` is added to our own; `onAgain` is
+ * called each time that it listens again.
  */
 export async function startChildCommand(
   command: 'track' | 'console',
@@ -89,7 +89,7 @@ export function disconnectFromStarter(): void {
   if (process.connected) process.disconnect();
 }
 
-/** Resolves when it listens, and rejects where it ended before. */
+/** Starts the child. `listens` resolves once it listens, and rejects where it ends before. */
 function launch(
   command: string,
   port: number | undefined,

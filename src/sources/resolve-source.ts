@@ -60,7 +60,7 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
   );
   const redactor = new Redactor(Object.values(secrets));
   const [offers, conversions] = [offersOf(entry), conversionsOf(entry)];
-  // As the base64 of both, neither would be found.
+  // HTTP Basic sends both secrets as one base64 text, in which the redactor would find neither.
   for (const stream of [offers?.stream, offers?.campaigns?.stream, conversions?.stream])
     for (const basic of [stream?.basic, stream?.token?.basic])
       if (basic !== undefined) redactor.add(basicText(basic, secrets));

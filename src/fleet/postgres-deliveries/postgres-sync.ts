@@ -113,9 +113,9 @@ export class PostgresSync implements Omit<SyncStore, 'storeId' | 'place'> {
       );
       const [store] = await this.#session.query('SELECT changes FROM store');
       const lastOf = (rows: PostgresRow[]) => Number(rows.at(-1)?.['change'] ?? change);
-      // Where one kind was cut off, the other is given no further than that.
-      const whole = Math.min(...[postbacks, attempts].filter((rows) => rows.length === limit).map(lastOf));
-      const upTo = whole === Infinity ? Number(store?.['changes']) : whole;
+      // Where the limit cut one kind off, the other ends at the same change.
+      const cuts = [postbacks, attempts].filter((rows) => rows.length === limit).map(lastOf);
+      const upTo = cuts.length > 0 ? Math.min(...cuts) : Number(store?.['changes']);
       const isWithin = (row: PostgresRow) => Number(row['change']) <= upTo;
       return {
         postbacks: postbacks.filter(isWithin).map(stateOf),
@@ -125,7 +125,7 @@ export class PostgresSync implements Omit<SyncStore, 'storeId' | 'place'> {
     });
   }
 
-  /** Gives the ids and clicks of those that were not here yet. */
+  /** Inserts postbacks. Returns the webhook and click ids of those that the store lacked. */
   async #add(given: object[], changes: ChangeNumbers): Promise<PostgresRow[]> {
     const added = await this.#session.query(insert, [JSON.stringify(given), changes.last]);
     changes.last += given.length;

@@ -32,9 +32,9 @@ export interface Leasing {
   effects: Effects;
   clocks?: LeaseClocks;
   times?: typeof leaseTimes;
-  /** Called at each look while another writes. Gives what is wrong with what that publishes. */
+  /** Called at each look on standby. Returns why what the writer publishes cannot be brought here. */
   standBy?: () => Promise<string | undefined>;
-  /** Called with each look and renewal: who writes, and what storage does not do. */
+  /** Called at each look and renewal: the role, the writer, and the error of the last access to storage. */
   reportRole?: (role: ReportedRole) => Promise<void>;
 }
 
@@ -59,9 +59,9 @@ export class WriterLease {
 
   /**
    * Waits until no other schedule writes and this machine's clock is near storage's, then takes the lease. `takeEpoch`
-   * has to make the next swap of the one before be lost, and gives the new epoch; it may take long, the lease is
-   * renewed meanwhile, and given up where it fails. It is given what throws `LostSwapError` where the lease is
-   * another's. Undefined where `stop` was aborted.
+   * makes the former writer lose its next swap and returns the new epoch; the lease is renewed meanwhile, and released
+   * where that fails. `assertHeld` throws `LostSwapError` where another schedule holds the lease. Returns undefined
+   * once `stop` is aborted.
    */
   static async acquire(
     leasing: Leasing,
@@ -176,7 +176,7 @@ export class WriterLease {
           logger.warn({ storage: store.url }, `the lease cannot be renewed: ${message}`);
         logged = message;
       }
-      if (left() <= 0) return this.#lose('it could not be renewed for too long', logged ?? null);
+      if (left() <= 0) return this.#lose('the lease could not be renewed for too long', logged ?? null);
     }
   }
 
@@ -198,8 +198,8 @@ export class WriterLease {
   }
 
   /**
-   * Moment until which they may deliver; before the epoch is known there are none. One time after the other: a renewal
-   * may come while the epoch is written first.
+   * Writes, for this schedule's processes, the moment until which they may deliver; nothing before the epoch is known.
+   * Writes follow one another: a renewal may come during the first.
    */
   async #publishToProcesses(): Promise<void> {
     const { data, effects, times } = this.#leasing;
@@ -217,7 +217,7 @@ export class WriterLease {
     await published;
   }
 
-  /** `error`: what storage does not do, where that is why. */
+  /** `error`: that of the last access to storage, where it is the reason. */
   async #lose(reason: string, error: string | null): Promise<void> {
     this.#leasing.logger.warn(
       { storage: this.#leasing.store.url, epoch: this.#epoch },

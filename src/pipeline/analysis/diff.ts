@@ -65,7 +65,7 @@ type OffersDiff = Omit<SnapshotDiff, keyof TermsDiff | 'figures'>;
 
 type ComparedOffer = Pick<MartRow<'offers'>, 'status' | 'payout' | 'events' | 'version'>;
 
-/** An offer in both snapshots; null where one lacks it. */
+/** Offer of either snapshot; the columns of a snapshot that lacks it are null. */
 type OfferPair = OfferName & {
   [column in keyof ComparedOffer as `${column}_before` | `${column}_after`]: ComparedOffer[column] | null;
 };

@@ -73,7 +73,7 @@ function moved(source: string, cause: Error): OfferlineError {
 
 function changed(source: string): OfferlineError {
   return new OfferlineError(
-    `${source} is not what was written: \`offerline doctor --deep --repair\` finds and restores what is damaged; then run the backup again`,
+    `${source} has changed since its digest was taken: \`offerline doctor --deep --repair\` finds and restores what is damaged; then run the backup again`,
   );
 }
 

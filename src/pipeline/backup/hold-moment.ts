@@ -7,7 +7,7 @@ import { findDatabaseDamage } from '../../kit/duckdb/check-database.ts';
 import { openDuckDB } from '../../kit/duckdb/open.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
-import { forgetDeliveries } from '../deliveries/sync-deliveries.ts';
+import { forgetSyncPositions } from '../deliveries/sync-deliveries.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import { archivableFiles } from '../maintenance/archivable-files.ts';
 import { openWarehouse, type Opening } from '../recovery/recover-state.ts';
@@ -144,7 +144,7 @@ export async function prepareState(data: DataDirectory, settings: Settings): Pro
   const path = join(data.backupDraft, withinData(data, data.stateFile));
   const database = await openDuckDB(path, { ...duckdbOptions(data, settings), temp_directory: `${path}.spill` });
   try {
-    await forgetDeliveries(database.connection);
+    await forgetSyncPositions(database.connection);
     await database.connection.run('CHECKPOINT');
   } finally {
     database.close();

@@ -24,7 +24,7 @@ export interface DeliverySync {
   attempts: number;
 }
 
-/** Key of the id of the outbox, whose numbers begin at 1 again in a new warehouse. */
+/** Metadata key of the warehouse's id: each warehouse numbers its outbox from 1. */
 export const warehouseIdKey = 'warehouse_id';
 const chunkRows = 20_000;
 const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
@@ -74,11 +74,11 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
 }
 
 /**
- * Makes the next sync compare all of the store with all of the outbox. For a state that goes on elsewhere: a store that
- * lived on meanwhile has taken numbers that this outbox gives to other postbacks, and one that is older gives its own
- * changes numbers that were read before.
+ * Makes the next sync hand the whole outbox over and read the whole store again. Called for the state of a backup: a
+ * store that ran on has imported outbox numbers that this outbox will give to other postbacks, and an older store will
+ * give new changes numbers that were read before.
  */
-export async function forgetDeliveries(connection: DuckDBConnection): Promise<void> {
+export async function forgetSyncPositions(connection: DuckDBConnection): Promise<void> {
   await deleteMetadata(connection, warehouseIdKey);
   await rereadKnownStore(connection);
 }

@@ -14,7 +14,7 @@ export function examineSources(data: DataDirectory): Finding[] {
     read = readSources(data);
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
-    return [found(data.sourcesFile, error.message, 'nothing is pulled until it is put right')];
+    return [sourceTrouble(data.sourcesFile, error.message, 'nothing is pulled until it is put right')];
   }
   const modes = readSettings(data).sources;
   return [
@@ -34,7 +34,13 @@ function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
   return sources.flatMap(({ source }) => {
     const last = newest?.get(source)?.last;
     if (last?.status !== 'interrupted' || last.finished_at !== null) return [];
-    return [found(source, `its pull of ${last.started_at} ended by force`, `run \`offerline sources pull ${source}\``)];
+    return [
+      sourceTrouble(
+        source,
+        `its pull of ${last.started_at} was cut off: its process is gone`,
+        `run \`offerline sources pull ${source}\``,
+      ),
+    ];
   });
 }
 
@@ -44,7 +50,7 @@ function examineSource(entry: SourceEntry, mode: 'full' | 'delta'): Finding[] {
     if (offers === undefined || offers.isFull === (mode === 'full')) return [];
     const wanted = offers.isFull ? 'full' : 'delta';
     return [
-      found(
+      sourceTrouble(
         entry.source,
         `is "${mode}" in offerline.json, and its lists are ${wanted}`,
         `say "sources": {"${entry.source}": {"mode": "${wanted}"}} in offerline.json`,
@@ -52,7 +58,7 @@ function examineSource(entry: SourceEntry, mode: 'full' | 'delta'): Finding[] {
     ];
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
-    return [found(entry.source, error.message, 'it is not pulled until its secret can be read')];
+    return [sourceTrouble(entry.source, error.message, 'make its secret readable; it is not pulled until then')];
   }
 }
 
@@ -62,10 +68,10 @@ function examinePostback({ source, postback }: SourceEntry): Finding[] {
     return [];
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
-    return [found(source, error.message, 'the tracker does not start until its secret can be read')];
+    return [sourceTrouble(source, error.message, 'make its secret readable; the tracker does not start until then')];
   }
 }
 
-function found(subject: string, problem: string, advice: string): Finding {
+function sourceTrouble(subject: string, problem: string, advice: string): Finding {
   return trouble('sources', subject, problem, advice, { repairable: false });
 }

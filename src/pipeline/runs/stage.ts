@@ -3,12 +3,10 @@
  *
  * - *Run*: one pass of a pipeline over what has arrived, with one as-of time. It has a row in the run ledger.
  * - *Stage*: one step of a run, such as ingest or publish. Stages meet only through tables and files.
- * - *As-of* (`T`): the moment that the figures are for. Given by `--as-of`, else the clock at the run's start. No stage
- * or
- *   SQL model reads the clock for it.
+ * - *As-of* (`T`): the moment that the figures are for. Given by `--as-of`, else the clock at the run's start. No
+ *   stage or SQL model reads the clock for it.
  * - *Wall clock*: the clock at the run's start, for facts of the real world: when rows were written, and which
- * timestamps
- *   are in the future. Equal to as-of unless `--as-of` was given.
+ *   timestamps are in the future. Equal to as-of unless `--as-of` was given.
  * - *Runner*: calls stages in order, and does timing, the run ledger, progress and locking for them.
  */
 import type { DataDirectory } from '../../kit/config/data-directory.ts';

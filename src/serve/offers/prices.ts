@@ -5,9 +5,7 @@ import type { Decimal } from '../../kit/text/decimal-text.ts';
 import { publishedAmountText, publishedAmount } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
-/**
- * A payout as a number, and the texts of payout and earnings per click, which are made when they are first asked for.
- */
+/** Bytes counted for an offer: its payout as a number, and the texts of payout and EPC. */
 const bytesOfOffer = 80;
 const bytesOfMilestone = 40;
 const bytesOfList = 48;

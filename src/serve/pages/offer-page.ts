@@ -31,8 +31,8 @@ const offersPerTurn = 250;
 const oneAtATime = pLimit(1);
 
 /**
- * Renders a page and makes something of it: a short one at once; a long one in turns, so that other requests go on
- * meanwhile, and after those asked for before. `known` finds it where somebody else has made it by then.
+ * Renders a page and returns what `make` makes of it: a short page at once; a long one in turns, so that other requests
+ * go on, and after the long pages asked for before. `known` returns what another request has made of it meanwhile.
  */
 export function renderOnce<Made>(
   page: OfferPage,

@@ -7,14 +7,14 @@ import type { ListedObject } from './listed-object.ts';
 import type { TakenObjects } from './taken-objects.ts';
 import { Tries, type Asking } from './tries.ts';
 
-/** After so many bytes they are forced to the disk, and from there the next pull goes on whatever happens. */
+/** Bytes after which a part is synced to the disk; after a crash the next pull goes on from the last sync. */
 export const syncEveryBytes = 8 * 1024 * 1024;
 /** A body that is silent for so long has broken off. */
 const silenceMilliseconds = 60_000;
 
 /** The file that an object becomes. */
 export interface ObjectPart {
-  /** Absolute, while it is not whole. */
+  /** Absolute path of the file while it is not whole. */
   file: string;
   /** Path of the whole file, relative to the landing folder: what its progress is noted under. */
   path: string;
@@ -42,12 +42,12 @@ export async function fetchObject(
     const file = await open(part.file, from === 0 ? 'w' : 'r+');
     const written = new WrittenPart(file, part, from, fetching.taken);
     try {
-      // Bytes after `from` may have been lost when the machine lost its power.
+      // Bytes after `from` are not known to be on the disk: a power cut may have lost them.
       if (from > 0) await file.truncate(from);
       await fetchInto(written, object, to, fetching);
     } finally {
       try {
-        // A small object is asked for once more sooner than it is noted.
+        // A small whole object is not noted: after a crash, fetching it again costs less.
         if (written.bytes < object.bytes || object.bytes >= syncEveryBytes) await written.sync();
       } finally {
         await file.close();
@@ -70,7 +70,7 @@ async function fetchInto(
     } catch (error) {
       if (error instanceof UnwritableError) throw error.cause;
       if (error instanceof DamagedError) await written.restart();
-      // One that brings a good piece with every try is not given up.
+      // A try that brought this much resets the count of failed ones.
       if (written.bytes - before >= syncEveryBytes) tries.begin();
       before = written.bytes;
       await tries
@@ -143,7 +143,7 @@ class WrittenPart {
     if (this.bytes - this.#synced >= syncEveryBytes) await this.sync();
   }
 
-  /** Noted only once it is on the disk. */
+  /** Syncs the part to the disk, then notes its length. */
   async sync(): Promise<void> {
     if (this.bytes === this.#synced) return;
     await this.#file.datasync();

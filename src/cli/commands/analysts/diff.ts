@@ -71,7 +71,7 @@ function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff)
       })),
     ),
     ...section(
-      'sites that may have other offers',
+      'sites whose allowed offers changed',
       diff.rules.map(({ site_key, ...pair }) => ({ site_key, offers: shown(pair) })),
     ),
     ...section('figures that moved', moved),

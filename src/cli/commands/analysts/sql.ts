@@ -61,7 +61,7 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
     });
 }
 
-/** On a terminal the table is cut to its width; where short cells do not fit either, a row has its cells one by one. */
+/** Prints a table, on a terminal with cells cut to fit; where even short ones do not, each cell has its own line. */
 async function printRows(answer: QueryAnswer, { print }: CommandContext, isVertical: boolean): Promise<void> {
   const { rows, more } = await firstRows(answer, maxTableRows);
   const names = answer.columns.map(({ name }) => name);
@@ -69,7 +69,7 @@ async function printRows(answer: QueryAnswer, { print }: CommandContext, isVerti
     rows.map((values) => Object.fromEntries(names.map((name, column) => [name, shownCell(values[column], cell)])));
   const width = process.stdout.isTTY ? lineWidth() : Infinity;
   const table = isVertical || rows.length === 0 ? undefined : fittingTable(rowsWith, width);
-  // A plan is laid out in lines.
+  // The answer to EXPLAIN is laid out in lines.
   if (names.join() === 'explain_key,explain_value') print(visibleLines(`${(rows as string[][]).flat().join('\n')}\n`));
   else if (rows.length === 0) print(`${visibleText(names.join('  '))}\n`);
   else print(`${table ?? verticalRows(rowsWith(Infinity))}\n`);

@@ -35,7 +35,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     .option('--deep', 'read every byte of events, marts, snapshots, copies, pictures and landing files')
     .option('--repair', 'repair what can be repaired, and publish again')
     .action(async (options: DoctorOptions) => {
-      const { findings, repaired } = await alone('doctor', context, options.repair === true, (opening) =>
+      const { findings, repaired } = await asOnlyWriter('doctor', context, options.repair === true, (opening) =>
         examine(opening, {
           deep: options.deep === true,
           repair: options.repair === true,
@@ -62,7 +62,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     .option('--from-landing', 'keep the catalog and read every log from the landing folder again')
     .option('--without-missing', 'with --from-landing: go on although logs that counted are no longer there')
     .action(async (options: RebuildOptions) => {
-      await alone('rebuild', context, true, (opening) =>
+      await asOnlyWriter('rebuild', context, true, (opening) =>
         rebuild(opening, {
           fromLanding: options.fromLanding === true,
           withoutMissing: options.withoutMissing === true,
@@ -75,17 +75,18 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
         { snapshotId, ingested },
         [
           `rebuilt; ${ingested.files} files with ${ingested.rows} rows were ingested again`,
-          snapshotId === null
-            ? 'nothing was published: it is what the current snapshot says'
-            : `published ${snapshotId}`,
+          snapshotId === null ? 'nothing was published: the current snapshot says the same' : `published ${snapshotId}`,
           ...(options.fromLanding ? ['`offerline backfill reports` writes the reports of earlier days again'] : []),
         ].join('\n'),
       );
     });
 }
 
-/** Work that `changes` the state begins, as a run does, from what storage has: else the next run would undo it. */
-async function alone<T>(
+/**
+ * Runs `work` under the writer lock. Where it `changes` the state, storage's state is brought here first, as in a run:
+ * else the next run would undo the change.
+ */
+async function asOnlyWriter<T>(
   command: string,
   { terminal: { logger } }: CommandContext,
   changes: boolean,

@@ -20,7 +20,7 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
   addCommand(
     sources,
     'list',
-    'Lists sources without their secrets: the age of the last whole pull, and what guards their postbacks',
+    'Lists sources without their secrets: the time of the last whole pull, and what guards their postbacks',
   ).action((options: { json?: boolean }) => {
     const data = existingData();
     const { sources: known, warnings } = readSources(data);

@@ -109,7 +109,7 @@ export const snapshotDiffPage: Page = {
           diff.commissions.map(({ of, ...row }) => withChange({ ...row, of: of ?? 'all others' })),
           [{ name: 'site_key', title: 'Site' }, { name: 'of', title: 'Offers' }, ...valueColumns],
         ),
-        diffTable('rules', 'Sites that may have other offers', diff.rules, [
+        diffTable('rules', 'Sites whose allowed offers changed', diff.rules, [
           { name: 'site_key', title: 'Site' },
           ...sideColumns,
         ]),

@@ -27,7 +27,7 @@ export function listField(name: string, field: FieldMapping): ReadField {
   return firstThatHolds(field, (each) => ownListField(name, each));
 }
 
-/** Reads the field where its conditions hold, and where it is absent what is said to be read in its place. */
+/** Makes the reader of a field: of the first rule, its own or of `else`, whose `when` holds and that has a value. */
 function firstThatHolds(field: FieldMapping, make: (field: FieldMapping) => ReadField): ReadField {
   const [own, ...others] = withElse(field).map((each): ReadField => {
     const [read, counts] = [make(each), rowFilter(each.when)];
@@ -38,7 +38,7 @@ function firstThatHolds(field: FieldMapping, make: (field: FieldMapping) => Read
     const ranNowhere = reading.runsNowhere;
     for (const read of [own as ReadField, ...others]) {
       const value = read(record, reading);
-      // A list of which nothing is left is not absent.
+      // A list that leaves no country or device is not absent, so `else` is not read.
       if (value !== undefined || reading.runsNowhere !== ranNowhere) return value;
     }
     return undefined;
@@ -51,7 +51,7 @@ function oneValueField(name: string, field: FieldMapping): ReadField {
   if (field.join !== undefined) return joinedField(name, field, field.join);
   const { at } = field;
   if (at === undefined) return () => field.value as JsonValue | undefined;
-  const read = foundValue(name, field);
+  const read = foundValueConverter(name, field);
   const isNone = noneReader(field);
   return (record, reading) => {
     const { value, place } = findValue(record, at, isNone);
@@ -59,8 +59,8 @@ function oneValueField(name: string, field: FieldMapping): ReadField {
   };
 }
 
-/** Makes the reader of what a field's first place with a value has, undefined where none has. */
-export function foundValue(
+/** Makes the converter of a field's value: an absent one becomes the constant, an unreadable one `unread`. */
+export function foundValueConverter(
   name: string,
   field: FieldMapping,
 ): (value: JsonValue | undefined, reading: Reading, place: string) => JsonValue | undefined {
@@ -105,7 +105,7 @@ function lowestField(name: string, field: FieldMapping): ReadField {
 function firstField(name: string, field: FieldMapping): ReadField {
   const members = memberReader(field);
   const isNone = noneReader(field);
-  const read = foundValue(name, field);
+  const read = foundValueConverter(name, field);
   return (record, reading) => {
     const { values, place } = members(record);
     return read(
@@ -201,7 +201,7 @@ function ruleReader(field: FieldMapping): (record: JsonValue) => ListRule | List
   };
 }
 
-/** A list beside another one: a place is read in the form of that one, an object by its own rules. */
+/** Returns the mapping of an `except` or `within` list: a place takes the rules of `field`, an object has its own. */
 function inFormOf(field: FieldMapping, list: NonNullable<FieldMapping['within']>): FieldMapping {
   if (typeof list !== 'string') return list;
   const { except: _, within: __, ...form } = field;
@@ -246,7 +246,7 @@ function remaining(name: string, rules: readonly ListRule[]): Remaining {
   return { values: valuesLeft(rules), warnings: [] };
 }
 
-/** Values that every list allows; an empty one allows all. */
+/** Values that every allow list has, an empty list allowing all, without the denied ones. */
 function valuesLeft(rules: readonly ListRule[]): JsonValue[] {
   const wordIn = (value: JsonValue) => wordOf(textOf(value));
   const [first = [], ...others] = rules.map(({ allowed }) => allowed).filter((list) => list.length > 0);
@@ -255,7 +255,7 @@ function valuesLeft(rules: readonly ListRule[]): JsonValue[] {
   return first.filter((value) => !without.has(wordIn(value)) && within.every((list) => list.has(wordIn(value))));
 }
 
-/** A member that is no text goes on as JSON, a word that nobody knows. */
+/** Returns a member's text; a list or object as JSON, which landing does not know as a word. */
 function textOf(value: JsonValue): string {
   return scalarText(value) ?? jsonText(value);
 }

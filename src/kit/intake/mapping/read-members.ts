@@ -19,7 +19,7 @@ export interface Members {
   values: JsonValue[];
   /** Place of the list. */
   place: string;
-  /** Members that have no value where the mapping names one; an empty list is one, which adds nothing. */
+  /** Number of members without a value at the place that the mapping names; an empty list counts as a value. */
   lacking: number;
   /** A map has members, and none of them counts. */
   isEmptied?: boolean;

@@ -29,10 +29,10 @@ export interface OurConversion {
   postback: { state: string; deliveredAt: Moment | null; lastError: string | null } | null;
 }
 
-/** A click of a claim without a conversion. */
+/** Click that a claim names to which no conversion was matched. */
 export interface ClaimedClick {
   clickId: string;
-  /** Null where only a conversion that waits for it names the click. */
+  /** Null where the click is not known, only a conversion that waits for it. */
   siteKey: string | null;
   clickedAt: Moment | null;
 }
@@ -91,7 +91,7 @@ export async function ourConversions(connection: DuckDBConnection, siteKey: stri
   );
 }
 
-/** Returns the known ones of these clicks, of any site. */
+/** Returns the clicks with these ids that the snapshot knows, of any site. */
 export async function claimedClicks(
   connection: DuckDBConnection,
   clickIds: readonly string[],

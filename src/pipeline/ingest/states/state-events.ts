@@ -19,7 +19,7 @@ export interface EmittedState {
   state: 'pending' | 'credited' | 'reversed';
   /** USD; null: the catalog's payout counts. */
   payout: string | null;
-  /** Of the row that said so last. */
+  /** Greatest version among rows that decided, so not of pending ones; null before one. */
   version: string | null;
 }
 
@@ -35,14 +35,14 @@ export interface StateEvents extends StateCounts {
   lines: Pick<FileLines, 'readablePath' | 'longLines'>;
 }
 
-/** Second events of a row, which are read apart, in one statement. */
-const maxApart = 20_000;
+/** Most second events in one scratch file, which one statement reads. */
+const maxSecondEvents = 20_000;
 
 /**
- * Reads files whose rows say how conversions stand as logs of the events that lead there from what was emitted before,
- * in the order of the files' modification, then path: the order in which they arrived. A row whose version is older
- * than what was emitted brings nothing. A row that becomes two events has the second one apart, under the same number.
- * `emittedBefore` gives what is known of conversions by their ids. `scratch`: paths of scratch files.
+ * Turns files of state rows into logs of the events that lead from the state emitted before to the state of each row.
+ * Files are taken in the order in which they arrived: by modification, then path. A row with an older version than was
+ * emitted adds nothing. A row's second event goes to a further scratch file, under the same line number.
+ * `emittedBefore` returns the emitted states by conversion id; `scratch`: beginning of the paths of scratch files.
  */
 export async function eventsOfStates<File extends CheckedFile>(
   files: readonly File[],
@@ -128,8 +128,8 @@ async function writeEvents(
   const last = rows.at(-1)?.line ?? firstRow - 1;
   const inPlace = Array.from({ length: last - firstRow + 1 }, (_, index) => first.get(firstRow + index) ?? '');
   writeLines(lines.readablePath, inPlace);
-  for (let start = 0; start < second.length; start += maxApart) {
-    const apart = second.slice(start, start + maxApart);
+  for (let start = 0; start < second.length; start += maxSecondEvents) {
+    const apart = second.slice(start, start + maxSecondEvents);
     const path = `${scratch}-events-${start}.ndjson`;
     writeLines(
       path,

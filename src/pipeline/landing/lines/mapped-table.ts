@@ -1,4 +1,4 @@
-import { foundValue } from '../../../kit/intake/mapping/compile-field.ts';
+import { foundValueConverter } from '../../../kit/intake/mapping/compile-field.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import { isAbsent } from '../../../kit/intake/mapping/convert-value.ts';
 import type { FieldMapping } from '../../../kit/intake/mapping/field-schema.ts';
@@ -174,7 +174,7 @@ class ConvertedCell implements Part {
   constructor(name: string, field: FieldMapping) {
     this.#places = field.at ?? [];
     const key = `${JSON.stringify(name)}:`;
-    const read = foundValue(name, field);
+    const read = foundValueConverter(name, field);
     this.#read = (text) => {
       const reading = new Reading();
       const value = read(cellOf(text), reading, '');

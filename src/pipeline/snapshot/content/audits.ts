@@ -13,7 +13,7 @@ const maxSampleRows = 3;
 
 interface Audit {
   name: string;
-  /** Returns the rows that break the audit's law. */
+  /** Query for the rows that fail the audit. */
   query: string;
 }
 
