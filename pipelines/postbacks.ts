@@ -108,7 +108,7 @@ function siteToTest(data: DataDirectory, siteKey: string): Site & { postback: No
   const { postback } = site;
   if (postback === undefined)
     throw new UsageError(
-      `site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`,
+      `site ${siteKey} has no postback address in ${data.sitesFile}: \`offerline sites set ${siteKey} --postback https://…\` gives it one`,
     );
   return { ...site, postback };
 }

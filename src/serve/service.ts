@@ -110,7 +110,9 @@ export async function createService({
   // Limits are opened before the snapshot is read: their errors are then reported at once. Opened after it, they also
   // leave V8 with a `process.nextTick` that takes six times as long (measured); a request makes seven such calls.
   if (settings.limits !== undefined && openSharedLimits === undefined)
-    throw new UsageError('limits of offerline.json names Redis, which this program was built without');
+    throw new UsageError(
+      'limits of offerline.json names Redis, which this program was built without: take "limits" out, or run a whole offerline',
+    );
   const metrics = new Metrics();
   metrics.buildInfo();
   const now = () => effects.now();

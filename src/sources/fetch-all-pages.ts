@@ -96,7 +96,7 @@ export async function fetchAllPages<Item extends ListItem>(
   }
   if (ids.size === 0 && reading.mayBeEmpty !== true)
     throw new FetchError(
-      'the source returned an empty list; keeping its current offers. Pause the source by hand if they are gone',
+      'the source returned an empty list: nothing is written, and its current offers stay. If they are gone for good, land an export of them with "status": "paused"',
     );
   if (total !== undefined && ids.size !== total)
     throw new MovedError(`the list states ${total} records, and ${ids.size} came`);

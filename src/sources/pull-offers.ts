@@ -78,7 +78,9 @@ async function pullOnce(
   });
   if (isFull && lines.size === 0) {
     const reasons = Object.keys(counts.leftOut).join(', ');
-    throw new FetchError(`all ${read.records} records are left out (${reasons}); keeping its current offers`);
+    throw new FetchError(
+      `all ${read.records} records are left out (${reasons}): nothing is written, and its current offers stay`,
+    );
   }
   const ids = [...lines.keys()].toSorted((one, other) => (one < other ? -1 : 1));
   const sorted = ids.map((id) => lines.get(id) as Buffer);

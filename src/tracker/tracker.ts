@@ -189,11 +189,10 @@ export async function createTracker({
   };
   await poll();
   await tick();
-  const failed = (error: unknown) =>
-    log.error({ err: error }, 'polling for new routes and settings failed; will retry');
+  const failed = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; will retry`);
   const stops = [
-    repeat(() => void poll().catch(failed), pollMilliseconds),
-    repeat(() => void tick().catch(failed), tickMilliseconds),
+    repeat(() => void poll().catch(failed('polling for sites, routes, countries and sources')), pollMilliseconds),
+    repeat(() => void tick().catch(failed('looking after the logs of clicks and conversions')), tickMilliseconds),
     repeat(logSummary, summaryMilliseconds),
   ];
 

@@ -108,7 +108,7 @@ it('a complete list of which every offer is left out removes none', async () => 
   const url = await serve(() => JSON.stringify(items));
   const offers = { rows: { at: 'kind', is: 'cpi' }, fields };
   const data = await dataWith({ source: 'mine', connector: 'http', base_url: url, offers });
-  const error = 'all 2 records are left out (passed_over); keeping its current offers';
+  const error = 'all 2 records are left out (passed_over): nothing is written, and its current offers stay';
   expect(await pullSources({ data, terminal })).toMatchObject([{ status: 'failed', file: null, error }]);
   await expect(exported(data, 'mine')).rejects.toThrow('ENOENT');
 });

@@ -28,7 +28,11 @@ export function watchLanding(
   const gathered = oncePerBurst(onLanded);
   let isLogged = false;
   const failed = (err: unknown) => {
-    if (!isLogged) logger.warn({ err }, 'landing cannot be watched; runs start at the moments of the schedule only');
+    if (!isLogged)
+      logger.warn(
+        { err },
+        `${landing} or a part of it cannot be watched: what lands there is found at the moments of the schedule. After ENOSPC raise fs.inotify.max_user_watches, and start the schedule again`,
+      );
     isLogged = true;
   };
   try {

@@ -38,7 +38,7 @@ export function notedRuns(
           await noteRefusedRun(noting, `run ${run.pipeline}`, new Error(what));
       } catch (error) {
         const { message } = error as Error;
-        logger.warn(`run ${run.pipeline}: ${what}; \`status\` does not know of it: ${message}`);
+        logger.warn(`run ${run.pipeline}: ${what}; \`offerline status\` does not know of it: ${message}`);
       }
     };
     try {

@@ -41,7 +41,7 @@ export class ConsoleSnapshots {
       opened = await ConsoleSnapshot.open(join(this.#data.published, name));
     } catch (error) {
       this.#refused.add(name);
-      this.#log.error({ snapshot_id: name, err: error }, 'the published snapshot cannot be opened; still showing the last good one. Run `offerline doctor`');
+      this.#log.error({ snapshot_id: name, err: error }, `the published snapshot cannot be opened; ${this.#current === undefined ? 'none is shown' : `${this.#current.id} stays shown`}. \`offerline doctor\` says what to do`);
       return false;
     }
     const before = this.#current;

@@ -72,7 +72,7 @@ async function running({ data, settings: { tracker }, at }: TrackerWanted): Prom
     await (await request(new URL('/healthz', address))).body.dump();
   } catch (error) {
     throw new OfferlineError(
-      `A tracker works on ${data.root} or its landing folder, perhaps of another machine, but none answers at ${address}: say where it listens by --host and --port, or try the offer there.`,
+      `A tracker works on ${data.root} or its landing folder, perhaps of another machine, but none answers at ${address}: name its address before the word test, as in \`offerline track --port 8082 test\`, or try the offer on its machine.`,
       undefined,
       { cause: error },
     );

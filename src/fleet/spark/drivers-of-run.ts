@@ -4,6 +4,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 import type { Run } from '../../pipeline/runs/stage.ts';
 import { SparkDriver } from './spark-driver.ts';
 import { SparkEngine, type SparkDrivers } from './spark-engine.ts';
+import { shownAddress } from './spark-work.ts';
 
 type SparkSettings = Extract<Settings['engine'], { kind: 'spark' }>;
 
@@ -21,9 +22,10 @@ export function driversOfRun(
   { master, connect, python, resources, time_limit_s, executor_wait_s }: SparkSettings,
 ): SparkDrivers {
   let started: Promise<SparkDriver> | undefined;
+  const spark = shownAddress({ master, connect });
   return {
     driver: () => {
-      if (started === undefined) logger.info({ spark: master ?? connect, log: data.sparkLog }, 'asking Spark');
+      if (started === undefined) logger.info({ spark, log: data.sparkLog }, 'Spark stages logs');
       return (started ??= SparkDriver.start({
         python,
         master,
@@ -36,7 +38,7 @@ export function driversOfRun(
         log: data.sparkLog,
         timeLimitSeconds: time_limit_s,
         executorWaitSeconds: executor_wait_s,
-        warn: (message) => logger.warn({ spark: master ?? connect }, message),
+        warn: (message) => logger.warn({ spark }, message),
         stop,
       }));
     },

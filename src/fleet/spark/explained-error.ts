@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SparkWork } from './spark-work.ts';
+import { shownAddress, type SparkWork } from './spark-work.ts';
 
 type FailedWork = Pick<SparkWork, 'log' | 'master' | 'connect' | 'driverMemory'>;
 
@@ -28,8 +28,8 @@ const rules: { error: RegExp; log?: RegExp; explain: (work: FailedWork) => strin
   },
   {
     error: /failed to connect to all addresses|StatusCode\.UNAVAILABLE/,
-    explain: ({ connect }) =>
-      `no Spark Connect server answers at ${connect}: start it there, or correct engine.connect in offerline.json`,
+    explain: (work) =>
+      `no Spark Connect server answers at ${shownAddress(work)}: start it there, or correct engine.connect in offerline.json`,
   },
 ];
 

@@ -4,10 +4,11 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { packageFile } from '../../kit/files/package-files.ts';
+import { Redactor } from '../../kit/config/secrets.ts';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
 import { ExecutorWait } from './executor-wait.ts';
 import { explainedError } from './explained-error.ts';
-import type { SparkWork } from './spark-work.ts';
+import { parametersOf, type SparkWork } from './spark-work.ts';
 
 /**
  * Files that queries may name. `schema`: names and types of the files' columns, which Spark would run a job to find
@@ -80,6 +81,7 @@ export class SparkDriver implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   readonly #work: SparkWork;
   readonly #executors: ExecutorWait;
+  readonly #redactor: Redactor;
   #ended: Error | undefined;
   #lastId = 0;
 
@@ -98,6 +100,7 @@ export class SparkDriver implements AsyncDisposable {
   private constructor(work: SparkWork) {
     this.#work = work;
     this.#executors = new ExecutorWait(work);
+    this.#redactor = new Redactor(parametersOf(work.connect));
     this.#log = work.log;
     mkdirSync(dirname(work.log), { recursive: true });
     if (existsSync(work.log)) renameSync(work.log, `${work.log}.before`);
@@ -109,9 +112,12 @@ export class SparkDriver implements AsyncDisposable {
     }) as ChildProcessByStdio<Writable, Readable, null>;
     closeSync(log);
     this.#exited = new Promise((resolve) => {
-      this.#child.once('error', (error: NodeJS.ErrnoException) => {
-        const advice = error.code === 'ENOENT' ? 'name one that has pyspark as engine.python in offerline.json' : '';
-        this.#fail(new OfferlineError(`${work.python} cannot be started: ${error.message}; ${advice}`));
+      this.#child.once('error', (error) => {
+        this.#fail(
+          new OfferlineError(
+            `${work.python} cannot be started: ${error.message}; name a Python that has pyspark as engine.python in offerline.json. ${nothingIsLost}`,
+          ),
+        );
         resolve();
       });
       this.#child.once('close', (code, signal) => {
@@ -208,7 +214,7 @@ export class SparkDriver implements AsyncDisposable {
     else
       waiting.reject(
         new OfferlineError(
-          `Spark: ${explainedError(answer.error, this.#work)}; its log is ${this.#log}. ${nothingIsLost}`,
+          `Spark: ${explainedError(this.#redactor.redact(answer.error), this.#work)}; its log is ${this.#log}. ${nothingIsLost}`,
         ),
       );
   }

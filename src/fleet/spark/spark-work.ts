@@ -13,6 +13,19 @@ export interface SparkAddress {
   driverMemory?: string | undefined;
 }
 
+/** Address as logs and errors show it: a Spark Connect server's may end with parameters, such as a token. */
+export function shownAddress({ master, connect }: Pick<SparkAddress, 'master' | 'connect'>): string {
+  return connect?.replace(/\/?;.*$/s, '') ?? master ?? '';
+}
+
+/** Values of the parameters of a Spark Connect server's address. */
+export function parametersOf(connect = ''): string[] {
+  return connect
+    .split(';')
+    .slice(1)
+    .map((parameter) => parameter.slice(parameter.indexOf('=') + 1));
+}
+
 export interface SparkWork extends SparkAddress {
   /** Name on the cluster's own pages. */
   name: string;

@@ -68,9 +68,11 @@ export async function fetchFile(store: ObjectStore, content: Content, path: stri
 }
 
 function brokeOff(store: ObjectStore, key: string, { message }: Error): StorageError {
-  return new StorageError(`${store.url}: ${key} broke off: ${message}`);
+  return new StorageError(`the reading of ${store.url}/${key} broke off: ${message}`);
 }
 
 function damaged(store: ObjectStore, key: string): StorageError {
-  return new StorageError(`${store.url}: ${key} does not have the bytes of its name`);
+  return new StorageError(
+    `${store.url}/${key} does not have the bytes of its name, their SHA-256: nothing of it is used`,
+  );
 }

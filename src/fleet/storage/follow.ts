@@ -56,7 +56,11 @@ export async function followStorage(
       failures = 0;
     } catch (error) {
       const { message } = error as Error;
-      if (message !== complaint) logger.warn({ storage: store.url }, `what is here is served on: ${message}`);
+      if (message !== complaint)
+        logger.warn(
+          { storage: store.url },
+          `storage cannot be followed, and the next look tries again; what is here is served on: ${message}`,
+        );
       complaint = message;
       failures++;
     }

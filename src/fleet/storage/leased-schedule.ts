@@ -100,7 +100,10 @@ function leasedSchedule(
       if (error instanceof WarehouseBusyError) return complaint;
       const { message } = error as Error;
       if (message !== complaint)
-        logger.warn({ storage: store.url }, `what is published is not brought here: ${message}`);
+        logger.warn(
+          { storage: store.url },
+          `this standby cannot bring what storage has, and tries again at the next look: ${message}`,
+        );
       complaint = message;
     }
     return complaint;
@@ -138,7 +141,10 @@ function leasedSchedule(
       try {
         await writeOnce();
       } catch (error) {
-        logger.error({ err: error }, 'lost the writer lease; back to standby');
+        logger.error(
+          { err: error, storage: store.url },
+          'this schedule cannot write now: it is on standby and tries again at the next look at storage',
+        );
         await note.report({ role: 'stands_by', error: (error as Error).message });
         await setTimeout(leaseTimes.look, undefined, { signal: ending.signal }).catch(() => undefined);
       }

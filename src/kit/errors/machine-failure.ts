@@ -32,7 +32,7 @@ const rules: readonly SystemErrorRule[] = [
   {
     codes: ['EACCES', 'EPERM', 'EROFS'],
     messages: /permission denied|read-only file system|attempt to write a readonly database/i,
-    advice: `The data directory cannot be read or written: let the user who runs offerline read and write it, and everything in it. ${safe}`,
+    advice: `A file or folder cannot be read or written: let the user who runs offerline read and write the one named below, and all of the data directory. ${safe}`,
   },
   {
     codes: ['EIO'],

@@ -89,5 +89,7 @@ function isSame(one: OfferSelector, other: OfferSelector): boolean {
 }
 
 function notThere(selector: OfferSelector): UsageError {
-  return new UsageError(`the site has no entry ${selectorText(selector)}; \`offerline sites show\` shows what it has`);
+  return new UsageError(
+    `the site has no entry ${selectorText(selector)}, and nothing is changed; \`offerline sites list --json\` shows what it has`,
+  );
 }

@@ -130,7 +130,7 @@ export function readSites(file: string): Sites {
     return {
       sites: [],
       digest: digestOf([]),
-      warnings: [`${file} does not exist: no site can identify itself; \`offerline sites list\` shows what is known`],
+      warnings: [`${file} does not exist: no site can identify itself; \`offerline sites add\` adds the first one`],
     };
   }
   const { sites } = readDocument(sitesSchema, text, file, '; nothing was changed');

@@ -37,7 +37,7 @@ function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
     return [
       sourceTrouble(
         source,
-        `its pull of ${last.started_at} was cut off: its process is gone`,
+        `its pull of ${last.started_at} ended by force`,
         `run \`offerline sources pull ${source}\``,
       ),
     ];

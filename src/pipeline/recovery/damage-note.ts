@@ -29,7 +29,7 @@ export async function keepCopy({
     await noteReason(data, error.message, effects);
     logger.warn(
       { reason: error.message },
-      'the state is damaged; the next run moves it to put-aside/ and restores an older copy',
+      `${data.stateFile} is damaged; the next run moves it to put-aside/ and restores what is whole of it, else the newest good copy`,
     );
   }
 }
@@ -57,7 +57,7 @@ export async function noteDamage(
   if (!error.message.includes(data.stateFile) && !/in block at location/.test(error.message)) return undefined;
   await noteReason(data, error.message, effects);
   return new OfferlineError(
-    `${data.stateFile} is damaged; nothing of this run was kept. Run again: the next run moves the file to put-aside/ and restores the last good copy. ${firstLine(error)}`,
+    `${data.stateFile} is damaged; nothing of this run was kept. Run again: the next run moves the file to put-aside/ and restores what is whole of it, else the newest good copy. ${firstLine(error)}`,
     undefined,
     { cause: error },
   );

@@ -73,7 +73,10 @@ async function reasonForRecovery(data: DataDirectory): Promise<string | undefine
  */
 export async function recoverState(opening: Opening, reason: string): Promise<StateDatabase> {
   const { data, logger, effects } = opening;
-  logger.warn({ reason }, 'state.duckdb is damaged: moved to put-aside/, restoring the newest good copy');
+  logger.warn(
+    { reason },
+    `${data.stateFile} is restored: it goes to put-aside/, and what is whole of it, else the newest good copy, takes its place`,
+  );
   // Stays until recovery is complete: a restored copy alone must not pass for the state.
   await noteReason(data, reason, effects);
   const aside = await QuarantineFolder.make(data, reason, effects);

@@ -84,7 +84,7 @@ export async function copyRecentRuns(
   } catch (error) {
     logger.warn(
       { err: error },
-      'the copy of the run ledger could not be written; `runs` and `status` show this run after the next one',
+      'the copy of the run ledger could not be written; `offerline runs` and `offerline status` show this run after the next one',
     );
   }
 }

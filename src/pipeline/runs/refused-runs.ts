@@ -59,7 +59,10 @@ export async function noteRefusedRun(
     };
     await replaceFile(data.refusedRunsFile, `${JSON.stringify(noted)}\n`, 'refused runs', effects.files, 0o600);
   } catch (error) {
-    logger.warn({ err: error }, 'the note of this refused run could not be written; `status` does not show it');
+    logger.warn(
+      { err: error },
+      'the note of this refused run could not be written; `offerline status` does not show it',
+    );
   }
 }
 
@@ -69,7 +72,7 @@ export async function forgetRefusedRuns({ data, effects, logger }: Noting): Prom
   try {
     await effects.files.remove(data.refusedRunsFile, 'refused runs: forgotten');
   } catch (error) {
-    logger.warn({ err: error }, 'the note of refused runs cannot be removed; `status` goes on showing them');
+    logger.warn({ err: error }, 'the note of refused runs cannot be removed; `offerline status` goes on showing them');
   }
 }
 

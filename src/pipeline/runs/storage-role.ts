@@ -92,7 +92,7 @@ export class RoleNote {
       if (message !== this.#complaint)
         this.#logger.warn(
           { err: failure },
-          'the role of this process cannot be written for `status`; will retry at the next look at storage',
+          'the role of this process cannot be written for `offerline status`; will retry at the next look at storage',
         );
       this.#complaint = message;
     }

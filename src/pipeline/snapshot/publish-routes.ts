@@ -85,7 +85,11 @@ class DestinationNotes {
 
   add({ offer_id, source, is_active, destination_url }: Omit<Line, 'line'>): void {
     if (!is_active) return;
-    if (destination_url === null) return this.#note('there is no destination: clicks are refused', offer_id);
+    if (destination_url === null)
+      return this.#note(
+        'active offers have no destination_url: their clicks are refused, or led to fallback_url',
+        offer_id,
+      );
     const settings = this.#sources[source];
     const destination = readDestination(destination_url, settings);
     if ('mistake' in destination)

@@ -136,7 +136,10 @@ async function build(
       await effects.files.remove(folder, 'half-built snapshot: removed');
       if (error instanceof AuditError) await invalidateMartsSince(state, published?.run_id ?? 0);
     } catch (failure) {
-      logger.warn({ err: failure, folder }, 'the half-built snapshot could not be removed');
+      logger.warn(
+        { err: failure, folder },
+        'cleaning up after this failed publish failed, too; nothing is published, and the next publish removes the folder',
+      );
     }
     throw error;
   }

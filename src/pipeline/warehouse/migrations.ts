@@ -58,7 +58,7 @@ export async function migrateState<T>(db: Kysely<T>, folder: string = migrations
   const failed = results?.find(({ status }) => status === 'Error')?.migrationName;
   const reason = error instanceof Error ? error.message : JSON.stringify(error);
   throw new OfferlineError(
-    `Migrating the warehouse failed${failed === undefined ? '' : ` in ${failed}`}, nothing was changed: ${reason}`,
+    `The state cannot be upgraded: migration${failed === undefined ? '' : ` ${failed}`} failed and was rolled back; the offerline of before can go on with it. ${reason}`,
     undefined,
     { cause: error },
   );

@@ -95,7 +95,13 @@ export class Portal {
     const sent = parametersOf(request);
     try {
       const site = sites.identify(sent);
-      if (site.status !== 'active') throw new ApiError('site_pending', 'this site is not approved yet');
+      if (site.status !== 'active')
+        throw new ApiError(
+          'site_pending',
+          site.status === 'paused'
+            ? 'this site is paused; its portal opens again when the network ends the pause'
+            : 'this site is not approved yet; its portal opens with the approval',
+        );
       // The one before opens the feeds for a day, while programs change over; sign-ins have ended with it.
       if (sent['site_secret'] !== site.site_secret)
         throw new ApiError('unknown_credentials', 'this secret has been replaced; sign in by the new one');

@@ -65,7 +65,7 @@ export class SnapshotFollower {
     if (current === undefined) {
       this.#log.warn(
         { published: this.#data.published },
-        'nothing is published yet; `offerline run refresh` publishes a first snapshot',
+        'nothing is served: there is no current snapshot; `offerline run refresh` publishes one',
       );
       return;
     }
@@ -143,7 +143,11 @@ export class SnapshotFollower {
   #refuse(id: string, error: NodeJS.ErrnoException): void {
     if (!momentary.has(error.code ?? '')) this.#refused.add(id);
     const stays = this.#serving === undefined ? 'it is not served' : `it is not served, ${this.#serving.id} stays`;
-    this.#complain(id, { snapshot_id: id, reason: error.message }, `published snapshot cannot be used: ${stays}`);
+    this.#complain(
+      id,
+      { snapshot_id: id, reason: error.message },
+      `snapshot ${id} cannot be used: ${stays}; \`offerline doctor\` says what to do`,
+    );
   }
 
   /** Once about each thing: the next look, a second later, finds the same. */

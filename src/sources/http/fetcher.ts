@@ -67,7 +67,7 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
     waited += wait;
     if (waited > maxWaitMilliseconds)
       throw new FetchError(
-        `${problem}; server asked to wait ${Math.round(wait / 1000)} s; giving up until the next pull`,
+        `${problem}; the next try would be after ${Math.round(wait / 1000)} s, longer than a pull waits: the next pull tries again`,
       );
     if (verdict.do === 'wait') budget.pause(clock.now() + wait);
     fetching.onRetry(problem, wait);

@@ -117,7 +117,11 @@ class BucketPull {
     const [first, ...others] = this.#faults;
     if (first === undefined) return;
     if (others.length === 0) throw first;
-    throw new BucketError('bucket', `${first.message}; nor are ${others.length} others given`, { cause: first });
+    throw new BucketError(
+      'bucket',
+      `${first.message}; ${others.length} more objects could not be fetched either. The next pull asks for all of them again`,
+      { cause: first },
+    );
   }
 
   /** Takes the objects; what has its name is written down even where others fail. */

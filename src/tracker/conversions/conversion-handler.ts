@@ -128,7 +128,10 @@ export class ConversionHandler {
         return refused(error, wishes);
       }
       if (!(error instanceof NotRecordedError))
-        this.#parts.log.error({ source: source.name, reason: (error as Error).message }, 'a conversion failed');
+        this.#parts.log.error(
+          { source: source.name, reason: (error as Error).message },
+          'a reported conversion could not be judged or recorded: it is answered 503, so that it comes again',
+        );
       return notRecorded(source.name);
     }
   }

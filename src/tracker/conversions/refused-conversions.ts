@@ -121,7 +121,10 @@ export class RefusedConversions {
     this.#written = this.#written
       .then(() => this.#keep(refused))
       .catch((error: Error) => {
-        this.#log.error({ reason: error.message }, 'a refused conversion could not be kept');
+        this.#log.error(
+          { source: refused.source, reason: error.message },
+          `a refused conversion could not be kept in ${this.#folder}: \`offerline track replay\` cannot submit it again`,
+        );
       })
       .finally(() => void this.#waiting--);
   }

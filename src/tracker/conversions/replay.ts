@@ -114,7 +114,7 @@ async function submit(
     throw new OfferlineError(`The tracker at ${tracker} cannot record now (${status}): run again in a moment.`);
   if (status === 401)
     throw new OfferlineError(
-      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet.`,
+      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet: name the right address before the word replay, as in \`offerline track --port 8082 replay\`, or replay again once it has read sources.json. Nothing is lost.`,
     );
   if (refusals.has(status)) return 'refused';
   if (status !== 200)
@@ -125,7 +125,7 @@ async function submit(
 
 function notRunning(tracker: string, cause?: unknown): OfferlineError {
   return new OfferlineError(
-    `No tracker answers at ${tracker}: start it with \`offerline track\`, or give its --host and --port, then replay again; nothing is lost.`,
+    `No tracker answers at ${tracker}: start it with \`offerline track\`, or name its address before the word replay, as in \`offerline track --port 8082 replay\`; nothing is lost.`,
     undefined,
     { cause },
   );

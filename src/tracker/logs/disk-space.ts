@@ -35,10 +35,16 @@ export class DiskSpace {
       // The folder is made with the first row.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' || !this.#failures.shouldReport(error)) return;
       const reason = (error as Error).message;
-      this.#log.error({ kind: this.#kind, reason }, "the disk's free room could not be read; will retry");
+      this.#log.error(
+        { kind: this.#kind, reason },
+        `the free room of the disk of ${this.#folder} could not be read; will retry`,
+      );
     }
     if (wasEnough && !this.#isEnough)
-      this.#log.error({ kind: this.#kind }, 'less than 256 MiB are free: nothing is recorded until there is more');
+      this.#log.error(
+        { kind: this.#kind },
+        `the disk of ${this.#folder} has less than 256 MiB free: no ${this.#kind} are recorded, and senders are answered 503, until it has more`,
+      );
     if (!wasEnough && this.#isEnough) this.#log.info({ kind: this.#kind }, 'the disk has room again');
   }
 }

@@ -217,7 +217,10 @@ export class RowLog implements RowSink {
     const now = this.#options.effects.now();
     if (Math.abs(now - this.#complainedAt) < complainEvery) return;
     this.#complainedAt = now;
-    this.#options.log.error({ kind: this.kind, reason: (error as Error).message }, 'rows could not be recorded');
+    this.#options.log.error(
+      { kind: this.kind, reason: (error as Error).message },
+      `rows of ${this.kind} could not be written: their senders are answered 503`,
+    );
   }
 
   #break(error: unknown): void {

@@ -57,7 +57,9 @@ export function createTrackerServer(parts: TrackerServerParts): Server {
       ? answerClick(parts, request, response, url)
       : answer(parts, request, response, url);
     answered.catch((error: unknown) => {
-      parts.log.error({ err: error }, 'a request failed');
+      // Not the query, which may hold a secret.
+      const about = { method: request.method, path: url.split('?', 1)[0] };
+      parts.log.error({ ...about, err: error }, 'a request failed: it is answered 500, or cut off within its answer');
       if (response.headersSent) response.destroy();
       else sendText(response, 500, 'text/plain; charset=utf-8', 'something went wrong\n');
     });

@@ -236,7 +236,7 @@ it('asks the tracker that runs, where it says that it listens, and says so where
   await writeFile(data.trackerAddressFile, JSON.stringify({ address: first.address }));
   try {
     expect(await open()).toMatchObject({ isOwn: false, address: first.address });
-    await expect(open(1)).rejects.toThrow('none answers at http://127.0.0.1:1: say where it listens');
+    await expect(open(1)).rejects.toThrow('none answers at http://127.0.0.1:1: name its address');
   } finally {
     await first.close();
   }

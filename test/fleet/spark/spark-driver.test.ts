@@ -2,8 +2,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { driversOfRun } from '../../../src/fleet/spark/drivers-of-run.ts';
 import { SparkDriver } from '../../../src/fleet/spark/spark-driver.ts';
 import type { SparkWork } from '../../../src/fleet/spark/spark-work.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 
 /** Answers as Spark's driver does: by what the query says. */
 const program = `
@@ -11,8 +14,9 @@ import { createInterface } from 'node:readline';
 const answer = (content) => process.stdout.write(JSON.stringify(content) + '\\n');
 process.stderr.write('Spark speaks\\n');
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, master, query } = JSON.parse(line);
-  if (master === 'spark://nobody:1') answer({ error: 'nobody listens' });
+  const { id, master, connect, query } = JSON.parse(line);
+  if (connect !== undefined) answer({ error: 'StatusCode.UNAVAILABLE ' + connect });
+  else if (master === 'spark://nobody:1') answer({ error: 'nobody listens' });
   else if (master === 'java') {
     process.stderr.write('/spark/bin/spark-class: line 71: exec: java: not found\\n');
     answer({ error: '[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.' });
@@ -100,6 +104,24 @@ describe('the driver of Spark', () => {
     await expect(driver.write({ query: 'stopped', folder: '/out' })).rejects.toThrow(
       'no master answers at spark://somebody:1: start it there, or correct engine.master in offerline.json',
     );
+  });
+
+  it('shows no token of the address of Spark Connect', async () => {
+    const connect = 'sc://spark.example:15002/;use_ssl=true;token=secret-of-spark';
+    const logged: string[] = [];
+    const run = {
+      data: new DataDirectory(folder),
+      runId: 1,
+      stop: new AbortController().signal,
+      logger: createLogger({ write: (line) => logged.push(line) }),
+    };
+    const { python } = work;
+    const settings = { kind: 'spark', connect, python, resources: {}, time_limit_s: 60, executor_wait_s: 600 } as const;
+    const drivers = driversOfRun(run, settings);
+    const error = (await drivers.driver().catch((each: unknown) => each)) as Error;
+    expect(error.message).toContain('no Spark Connect server answers at sc://spark.example:15002: start it there');
+    expect(logged.join()).toContain('"spark":"sc://spark.example:15002"');
+    expect(error.message + logged.join()).not.toContain('secret-of-spark');
   });
 
   it('says after a minute that no executor has come, and fails once that was too long', async () => {

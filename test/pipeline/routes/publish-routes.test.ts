@@ -120,7 +120,11 @@ it('that lead nowhere are reported by the refresh, with those that have no desti
   const warnings = stderr.split('\n').filter((line) => line.includes('clicks are refused'));
   expect(warnings.map((line) => JSON.parse(line) as object)).toMatchObject([
     { offers: 1, first: [1], msg: 'the destination is no address: clicks are refused' },
-    { offers: 1, first: [2], msg: 'there is no destination: clicks are refused' },
+    {
+      offers: 1,
+      first: [2],
+      msg: 'active offers have no destination_url: their clicks are refused, or led to fallback_url',
+    },
   ]);
 });
 

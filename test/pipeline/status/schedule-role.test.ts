@@ -122,7 +122,7 @@ it('a role that cannot be written is logged once, and written as soon as it can 
     logger: telling,
   });
   for (const _ of [1, 2]) await note.report({ role: 'stands_by', error: 'away' });
-  expect(logged.match(/cannot be written for `status`/g)).toHaveLength(1);
+  expect(logged.match(/cannot be written for `offerline status`/g)).toHaveLength(1);
   isFull = false;
   await note.report({ role: 'stands_by', error: 'away' });
   expect(readSchedule(here.data, { storage })).toMatchObject({ error: 'away' });

@@ -74,16 +74,16 @@ export function addInspectCommand(program: Command, context: CommandContext): vo
 
 /** Throws `UsageError` where there is nothing to write, or what is there would reject every record. */
 function proposed(
-  { mapping_is, missing, problem }: Inspection,
+  { file, mapping_is, missing, problem }: Inspection,
   written: Inspection['written'],
 ): Record<string, unknown> {
   if (problem !== null)
-    throw new UsageError(`nothing is written: the file cannot be read (${problem.reason}: ${problem.detail})`);
+    throw new UsageError(`nothing is written: ${file} cannot be read (${problem.reason}: ${problem.detail})`);
   if (written === null)
     throw new UsageError(
       mapping_is === 'configured'
-        ? 'nothing is written: offerline.json has a mapping for this file already'
-        : 'nothing is written: the file needs no mapping',
+        ? `nothing is written: offerline.json has a mapping for ${file} already`
+        : `nothing is written: ${file} needs no mapping`,
     );
   const [first] = missing;
   if (first !== undefined)

@@ -48,6 +48,9 @@ export function addStorageCommands(program: Command, context: CommandContext): v
 
 function namedStorage(data: DataDirectory): StorageSettings {
   const { storage } = readSettings(data);
-  if (storage === undefined) throw new UsageError(`${data.settingsFile} names no storage`);
+  if (storage === undefined)
+    throw new UsageError(
+      `${data.settingsFile} names no storage: name the bucket there first, as in "storage": {"url": "s3://bucket/prefix"}`,
+    );
   return storage;
 }

@@ -92,7 +92,7 @@ async function refreshOf({ root }: DataDirectory): Promise<void> {
   if (code === exitCode.busy)
     throw new OfferlineError('The refresh found the warehouse busy for as long as it may wait: try again.', code);
   throw new OfferlineError(
-    `The refresh failed; \`offerline runs --limit 1\` shows why.`,
+    `The refresh ended ${code === null ? 'by a signal' : `with exit code ${code}`}: its lines above say why.`,
     code === exitCode.audit ? exitCode.audit : exitCode.failed,
   );
 }

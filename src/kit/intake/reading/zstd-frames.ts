@@ -66,7 +66,7 @@ export class ZstdFrames {
       this.#left = bytes.readUInt32LE(4);
       return 8;
     }
-    if (mark !== magic) throw new Error('what follows a frame is none');
+    if (mark !== magic) throw new Error('bytes follow the end of a frame that begin no other one');
     const flags = bytes.readUInt8(4);
     const isSingle = (flags & 0x20) !== 0;
     const sizeFlag = flags >> 6;
