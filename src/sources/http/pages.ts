@@ -60,7 +60,7 @@ export function pagesOf(
 function nextAddress(text: string, before: URL, baseUrl: string, keys: readonly string[]): URL {
   const url = URL.parse(text, before.href);
   const { origin, host } = new URL(baseUrl);
-  if (url === null) throw new FetchError(`${host}: the address of the next page is none`);
+  if (url === null) throw new FetchError(`${host}: the address of the next page that the answer gives is no address`);
   if (url.origin !== origin || url.username !== '' || url.password !== '')
     throw new FetchError(`${host}: the next page is on ${url.origin}, and only pages of ${origin} are fetched`);
   for (const name of keys) {

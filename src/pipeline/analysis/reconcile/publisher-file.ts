@@ -64,7 +64,7 @@ export async function readPublisherFile(file: string, mapping: ListMapping = noL
   const word = list.format === 'xlsx' ? 'row' : list.format === 'csv' || list.format === 'ndjson' ? 'line' : 'record';
   if (columns.click_id === undefined && mapped['click_id'] === undefined)
     throw new UsageError(
-      `${file} ${word} ${Math.max(1, list.header)}: no column is named click_id; the header row says ${names.join(', ') || 'nothing'}`,
+      `${file} ${word} ${Math.max(1, list.header)}: no column is named click_id; the header row says ${names.join(', ') || 'nothing'}. Name the column so, or say by --mapping which one it is`,
     );
   const { rewards, unreadable, notes } = rows.rewards(found);
   if (unreadable.length > 0) throw new UnreadableRowsError(file, word, unreadable);

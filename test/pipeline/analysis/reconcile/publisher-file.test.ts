@@ -112,9 +112,13 @@ describe("a publisher's list", () => {
     [
       'no click id column',
       ['user,amount', 'u,1'],
-      'list.csv line 1: no column is named click_id; the header row says user, amount',
+      'list.csv line 1: no column is named click_id; the header row says user, amount. Name the column so, or say by --mapping which one it is',
     ],
-    ['nothing at all', [''], 'list.csv line 1: no column is named click_id; the header row says nothing'],
+    [
+      'nothing at all',
+      [''],
+      'list.csv line 1: no column is named click_id; the header row says nothing. Name the column so, or say by --mapping which one it is',
+    ],
     ['an empty click id', ['click_id,amount', ',1'], 'list.csv line 2: the click id is empty'],
     [
       'an amount with a fraction or with thousands',
