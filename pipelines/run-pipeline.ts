@@ -71,24 +71,24 @@ export async function runPipeline<Result extends object>(
   await effects.files.makeDirectory(data.published);
   const noting = { data, effects, logger: terminal.logger };
   const command = `run ${pipeline}`;
-  // A failure needs no note where the ledger has it, or where the request itself is refused.
-  let isReported = settings.storage?.follow === true;
-  let isRequestRefused = isReported;
+  // A failure is no refused run where the ledger has it, and no outcome where the request itself is refused.
+  let failureNotes: 'none' | 'outcome' | 'outcome and refused run' =
+    settings.storage?.follow === true ? 'none' : 'outcome and refused run';
   const open = async (state: StateDatabase) => {
     // Read once the warehouse is held: a run that this one waited for may have published as of a later moment.
     const clock = readRunClock(effects, request.asOf);
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) {
-      isReported = true;
-      isRequestRefused = request.asOf !== undefined;
-      assertNotOlder(clock, published.as_of, { isAskedFor: request.asOf !== undefined });
-      isRequestRefused = isReported = false;
+      const isAskedFor = request.asOf !== undefined;
+      failureNotes = isAskedFor ? 'none' : 'outcome';
+      assertNotOlder(clock, published.as_of, { isAskedFor });
+      failureNotes = 'outcome and refused run';
     }
     const parts = { ...clock, data, settings, ...terminal, effects };
-    const onBegun = () => void (isReported = true);
+    const onBegun = () => void (failureNotes = 'outcome');
     const result = await ledgeredRun(pipeline, { ...request, onBegun }, parts, state, sites, work);
     // The ledger has the run as done now, so it does not show a failure from here on.
-    isReported = false;
+    failureNotes = 'outcome and refused run';
     return result;
   };
   try {
@@ -97,8 +97,8 @@ export async function runPipeline<Result extends object>(
     await noteOutcome(noting, pipeline);
     return result;
   } catch (error) {
-    if (!isRequestRefused) await noteOutcome(noting, pipeline, error);
-    if (!isReported) await noteRefusedRun(noting, command, error);
+    if (failureNotes !== 'none') await noteOutcome(noting, pipeline, error);
+    if (failureNotes === 'outcome and refused run') await noteRefusedRun(noting, command, error);
     throw error;
   }
 }

@@ -60,9 +60,9 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   const store = await run.effects.perform('delivery store: opened', () => openStore(run.data, run.settings));
   try {
     assertSameStore(known, store);
-    const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
-    if (isNew) await restore(run, connection, store);
-    const reading = { upTo: known.storeId === store.storeId ? (known.upTo ?? 0) : 0, changed: 0, attempts: 0 };
+    const isSame = known.storeId === store.storeId;
+    if (!isSame && known.storeId !== undefined) await restore(run, connection, store);
+    const reading = { upTo: isSame ? (known.upTo ?? 0) : 0, changed: 0, attempts: 0 };
     await readChanges(state, store, reading);
     const handedOver = await importOutbox(run, state, store, reading);
     await readChanges(state, store, reading);
