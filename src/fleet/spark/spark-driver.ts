@@ -8,7 +8,7 @@ import { Redactor } from '../../kit/config/secrets.ts';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
 import { ExecutorWait } from './executor-wait.ts';
 import { explainedError } from './explained-error.ts';
-import { parametersOf, type SparkWork } from './spark-work.ts';
+import { secretsIn, type SparkWork } from './spark-work.ts';
 
 /**
  * Files that queries may name. `schema`: names and types of the files' columns, which Spark would run a job to find
@@ -100,7 +100,7 @@ export class SparkDriver implements AsyncDisposable {
   private constructor(work: SparkWork) {
     this.#work = work;
     this.#executors = new ExecutorWait(work);
-    this.#redactor = new Redactor(parametersOf(work.connect));
+    this.#redactor = new Redactor(secretsIn(work.connect));
     this.#log = work.log;
     mkdirSync(dirname(work.log), { recursive: true });
     if (existsSync(work.log)) renameSync(work.log, `${work.log}.before`);

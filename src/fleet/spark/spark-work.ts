@@ -18,11 +18,12 @@ export function shownAddress({ master, connect }: Pick<SparkAddress, 'master' | 
   return connect?.replace(/\/?;.*$/s, '') ?? master ?? '';
 }
 
-/** Values of the parameters of a Spark Connect server's address. */
-export function parametersOf(connect = ''): string[] {
+/** Values in a Spark Connect server's address that may be secret: those of all parameters but whether to use TLS. */
+export function secretsIn(connect = ''): string[] {
   return connect
     .split(';')
     .slice(1)
+    .filter((parameter) => !parameter.startsWith('use_ssl='))
     .map((parameter) => parameter.slice(parameter.indexOf('=') + 1));
 }
 
