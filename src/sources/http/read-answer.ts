@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Decoder, decodeHead, encodingOf } from '../../kit/intake/reading/decode.ts';
+import { declaredEncoding, Decoder, decodeHead, encodingOf } from '../../kit/intake/reading/decode.ts';
 import { noNames } from '../../kit/intake/reading/json-shape.ts';
 import { RecordReader } from '../../kit/intake/reading/record-reader.ts';
 import { RecordList, UnusableFile } from '../../kit/intake/reading/record-sink.ts';
@@ -25,12 +25,9 @@ export function answerEncoding(
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
   if (encoding !== undefined) return encodingOf(body, encoding);
   if (charset !== undefined && (inAscii.test(charset) || !isUtf8(body))) return encodingOf(body, charset);
-  const declared =
-    type === 'xml' && !isUtf8(body) ? xmlDeclaration.exec(body.toString('latin1', 0, 200))?.[1] : undefined;
-  return encodingOf(body, declared);
+  const isDeclared = type === 'xml' && !isUtf8(body);
+  return encodingOf(body, isDeclared ? declaredEncoding(body.toString('latin1', 0, 200)) : undefined);
 }
-
-const xmlDeclaration = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
 /** Returns the text of an answer, with U+FFFD for bytes without a meaning. */
 export function answerText(body: Buffer, encoding: string): string {

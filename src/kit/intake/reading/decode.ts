@@ -15,15 +15,15 @@ const byOtherNames: Record<string, string> = { utf8: 'utf-8', utf16le: 'utf-16le
  * Latin-1 and its kin fit any bytes.
  */
 export function encodingOf(head: Buffer, named: string | undefined): string {
-  const marked = markedEncoding(head);
-  if (marked !== undefined) return marked;
+  const marked = marks.find(([, mark]) => head.subarray(0, mark.length).equals(mark));
+  if (marked !== undefined) return marked[0];
   const name = (named ?? 'utf-8').toLowerCase();
   return byOtherNames[name.replaceAll(/[-_ ]/g, '')] ?? name;
 }
 
-/** Returns the encoding that a byte order mark says. */
-export function markedEncoding(head: Buffer): string | undefined {
-  return marks.find(([, mark]) => head.subarray(0, mark.length).equals(mark))?.[0];
+/** Returns the encoding that an XML document says of itself, where its text begins with a declaration. */
+export function declaredEncoding(text: string): string | undefined {
+  return /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(text)?.[1];
 }
 
 /** Returns whether text of an encoding can be read. */

@@ -1,5 +1,5 @@
 import { recognizeDialect, type Dialect } from './csv-dialect.ts';
-import { decodeHead, encodingOf, markedEncoding } from './decode.ts';
+import { declaredEncoding, decodeHead, encodingOf } from './decode.ts';
 import type { FormatSettings } from './format-settings.ts';
 import type { ScoreHeader } from './header-search.ts';
 import type { RecordsPlace } from './json-records.ts';
@@ -79,10 +79,8 @@ export function recognizeForm(
   const text = decodeHead(head.subarray(0, headBytes), encoding);
   const isWholeText = isWhole && head.length <= headBytes;
   if (/^\s*<[?!A-Za-z_]/.test(text)) {
-    // A mark in the file and the setting count more than what the document says of itself.
-    const isKnown = settings.encoding !== undefined || markedEncoding(head) !== undefined;
-    const declared = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(text)?.[1]?.toLowerCase();
-    return { format: 'xml', encoding: isKnown ? encoding : (declared ?? encoding), records: settings.records };
+    const named = settings.encoding ?? declaredEncoding(text);
+    return { format: 'xml', encoding: encodingOf(head, named), records: settings.records };
   }
   const isDelimited = settings.delimiter !== undefined || settings.header !== undefined || settings.skip !== undefined;
   const json = isDelimited ? undefined : jsonShape(text, isWholeText, names);
