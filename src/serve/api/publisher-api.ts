@@ -129,13 +129,7 @@ export class PublisherApi {
     const counts = isApproved && snapshot !== undefined;
     const limit = await limits.check(operation.limit, site, () => this.clientOf(request), now, counts);
     if (operation.variant.showsLimits) reply.headers(limitHeaders(limit));
-    if (!isApproved)
-      throw new ApiError(
-        'site_pending',
-        site.status === 'paused'
-          ? 'this site is paused; its feed opens again when the network ends the pause'
-          : 'this site is not approved yet; its feed opens with the approval',
-      );
+    if (!isApproved) throw notOpen(site, 'feed');
     if (snapshot === undefined) throw nothingPublished();
     if (operation.limit.counted && !limit.allowed) {
       reply.headers({ ...limitHeaders(limit), ...retryAfterHeader(limit, now) });
@@ -277,6 +271,16 @@ async function validateByOperation(request: FastifyRequest): Promise<void> {
     throw parameterError(query, String(mistake?.path[0]), mistake?.message ?? '');
   }
   request.query = read?.data;
+}
+
+/** Error for a site that is paused or pending; `what` of it opens later. */
+export function notOpen({ status }: Site, what: 'feed' | 'portal'): ApiError {
+  return new ApiError(
+    'site_pending',
+    status === 'paused'
+      ? `this site is paused; its ${what} opens again when the network ends the pause`
+      : `this site is not approved yet; its ${what} opens with the approval`,
+  );
 }
 
 function nothingPublished(): ApiError {

@@ -11,7 +11,7 @@ import { isOwnPage } from '../../kit/http/own-page.ts';
 import { retryAfterHeader } from '../../kit/http/sliding-windows.ts';
 import type { Site } from '../../kit/sites/sites.ts';
 import { hourlyOrders, hourlyPortal, type LimitRule } from '../access/limits.ts';
-import type { PublisherApi } from '../api/publisher-api.ts';
+import { notOpen, type PublisherApi } from '../api/publisher-api.ts';
 import { parametersOf } from '../api/request-body.ts';
 import { cacheControl } from '../http/caching.ts';
 import { pathOf } from '../server/access-log.ts';
@@ -95,13 +95,7 @@ export class Portal {
     const sent = parametersOf(request);
     try {
       const site = sites.identify(sent);
-      if (site.status !== 'active')
-        throw new ApiError(
-          'site_pending',
-          site.status === 'paused'
-            ? 'this site is paused; its portal opens again when the network ends the pause'
-            : 'this site is not approved yet; its portal opens with the approval',
-        );
+      if (site.status !== 'active') throw notOpen(site, 'portal');
       // The one before opens the feeds for a day, while programs change over; sign-ins have ended with it.
       if (sent['site_secret'] !== site.site_secret)
         throw new ApiError('unknown_credentials', 'this secret has been replaced; sign in by the new one');
