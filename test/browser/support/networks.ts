@@ -1,10 +1,11 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { command } from '../../support/commands.ts';
+import { copyFolder } from '../../support/copy-folder.ts';
 
 /** The moment of the last publish. */
 export const asOf = '2025-03-10T12:34:56Z';
@@ -27,8 +28,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export async function sharedNetwork(): Promise<DataDirectory> {
   const folder = await mkdtemp(join(tmpdir(), 'offerline-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await cp(inject('network'), folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-  return new DataDirectory(folder);
+  const data = new DataDirectory(join(folder, 'data'));
+  await copyFolder(inject('network'), data.root);
+  return data;
 }
 
 /** A random network of the test's own; removed when that ends. */
