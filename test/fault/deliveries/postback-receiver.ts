@@ -2,7 +2,8 @@
  * A receiver as publishers run them, in a process of its own: it answers late, with errors, or breaks off, drawn by the
  * seed in its first argument; with `quick` as the second it answers at once, a tenth with errors, with `calm` all well.
  * Prints its address; answers `/calm` by being well from then on, `/count` and `/receipts` with all it got, and
- * `/wait?for=N` when N more have come.
+ * `/wait?for=N` when N more have come. After `/hold?for=N` it answers nobody: that is answered once it holds N requests,
+ * and `/release` answers them.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,6 +26,7 @@ const receipts: Receipt[] = [];
 const [quick, alwaysCalm] = [process.argv[3] === 'quick', process.argv[3] === 'calm'];
 let calm = alwaysCalm;
 let awaited: { count: number; answer: () => void }[] = [];
+let held: { answers: (() => void)[]; count: number; begun: () => void } | undefined;
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://receiver');
@@ -32,6 +34,15 @@ const server = createServer((request, response) => {
   if (pathname === '/count') return void response.end(String(receipts.length));
   if (pathname === '/calm') {
     calm = true;
+    return void response.end();
+  }
+  if (pathname === '/hold') {
+    held = { answers: [], count: Number(searchParams.get('for')), begun: () => void response.end() };
+    return;
+  }
+  if (pathname === '/release') {
+    for (const answer of held?.answers ?? []) answer();
+    held = undefined;
     return void response.end();
   }
   if (pathname === '/wait') {
@@ -49,6 +60,11 @@ const server = createServer((request, response) => {
     path: pathname,
   });
   tellThoseWhoWait();
+  if (held !== undefined) {
+    held.answers.push(() => void response.end('ok'));
+    if (held.answers.length === held.count) held.begun();
+    return;
+  }
   const drawn = calm ? 1 : random.next();
   if (drawn < 0.1) return void response.writeHead(500).end();
   if (quick) return void response.end('ok');
