@@ -1,29 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { leaseTimes, realLeaseClocks, writeHeldLease, type LeaseClocks } from '../../pipeline/runs/held-lease.ts';
 import { clockOffsetAdvice, describeClockOffset } from '../../pipeline/runs/storage-clock.ts';
-import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
+import { findLease, isLeaseOf, writeLease, type FoundLease } from './lease-document.ts';
+import { LostSwapError, StorageError, type ObjectStore } from './object-store.ts';
 import type { ReportedRole } from '../../pipeline/runs/storage-role.ts';
-
-const leaseKey = 'lease.json';
-const leaseSchema = z.object({
-  /** Name of the schedule, for operators: host and process. */
-  holder: z.string(),
-  /**
-   * Another value with every renewal: others see by their own clocks whether it still changes. It begins with an id of
-   * who took the lease, the same in all renewals.
-   */
-  beat: z.string(),
-  /** Given up by itself: nobody has to wait. */
-  released: z.boolean(),
-});
-type Lease = z.output<typeof leaseSchema>;
 
 export interface Leasing {
   data: DataDirectory;
@@ -70,45 +55,33 @@ export class WriterLease {
   ): Promise<WriterLease | undefined> {
     const nothing = async () => undefined;
     const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: nothing, reportRole: nothing, ...leasing };
-    const { store, logger, clocks, times, reportRole } = all;
-    let seen: { etag: string; since: number; at: string } | undefined;
-    let logged: string | undefined;
-    const logOnce = (message: string) => {
-      if (logged !== message) logger.info({ storage: store.url }, message);
-      logged = message;
-    };
+    const watch = new LeaseWatch(all);
     while (!stop.aborted) {
       try {
-        const found = await store.readText(leaseKey);
-        if (found !== undefined && seen?.etag !== found.etag)
-          seen = { etag: found.etag, since: clocks.steady(), at: momentOfMilliseconds(clocks.wall()) };
-        const lease = found === undefined ? undefined : readLease(found.text);
-        const isSilent = clocks.steady() - (seen?.since ?? 0) >= times.silence;
-        const isFree = found === undefined || lease?.released === true || isSilent;
-        const wrongClock = describeClockOffset(store.clockOffset, store.url);
-        if (isFree && wrongClock === undefined) {
-          if (lease?.released === false)
-            logger.warn({ holder: lease.holder }, 'lease holder stopped renewing; taking over as writer');
-          const renewed = momentOf(clocks);
-          const id = randomUUID();
-          const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });
-          return await new WriterLease(all, id, etag, renewed).#begun(takeEpoch);
-        }
-        const writer = isFree ? null : (lease?.holder ?? 'another schedule');
-        if (wrongClock === undefined) logOnce(`standing by: ${writer} writes`);
-        else logOnce(`standing by, this schedule does not take the lease: ${wrongClock}; ${clockOffsetAdvice}`);
-        const renewal = isFree || seen === undefined ? {} : { renewalSeenAt: seen.at };
-        await reportRole({ role: 'stands_by', writer, ...renewal, error: (await all.standBy()) ?? null });
+        const seen = await watch.look();
+        if (seen.mayBeTaken) return await WriterLease.#take(all, seen.found, takeEpoch);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        if (!(error instanceof LostSwapError)) {
-          logOnce(`standing by: ${error.message}`);
-          await reportRole({ role: 'stands_by', error: error.message });
-        }
+        // Where another was quicker, the next look finds the new holder.
+        if (!(error instanceof LostSwapError)) await watch.fail(error);
       }
-      await setTimeout(times.look, undefined, { signal: stop }).catch(() => undefined);
+      await setTimeout(all.times.look, undefined, { signal: stop }).catch(() => undefined);
     }
     return undefined;
+  }
+
+  static async #take(
+    leasing: Required<Leasing>,
+    found: FoundLease | undefined,
+    takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>,
+  ): Promise<WriterLease> {
+    const { store, logger, clocks } = leasing;
+    if (found?.lease?.released === false)
+      logger.warn({ holder: found.lease.holder }, 'lease holder stopped renewing; taking over as writer');
+    const renewed = momentOf(clocks);
+    const id = randomUUID();
+    const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });
+    return new WriterLease(leasing, id, etag, renewed).#begun(takeEpoch);
   }
 
   private constructor(leasing: Required<Leasing>, id: string, etag: string, renewed: LeaseMoment) {
@@ -142,8 +115,7 @@ export class WriterLease {
   /** Throws `LostSwapError` where another took over: a process that was stopped for a while does not know it yet. */
   async #assertHeld(): Promise<void> {
     const { store } = this.#leasing;
-    const found = await store.readText(leaseKey);
-    if (found !== undefined && readLease(found.text)?.beat.startsWith(this.#id) === true) return;
+    if (isLeaseOf(this.#id, await findLease(store))) return;
     throw new LostSwapError(`another schedule has taken over ${store.url}`);
   }
 
@@ -236,9 +208,8 @@ export class WriterLease {
     try {
       const signal = AbortSignal.timeout(times.believed);
       // The renewal that the end broke off may have been written.
-      const found = await store.readText(leaseKey, { signal });
-      const isOurs = found !== undefined && readLease(found.text)?.beat.startsWith(this.#id) === true;
-      const etag = isOurs ? found.etag : this.#etag;
+      const found = await findLease(store, signal);
+      const etag = found !== undefined && isLeaseOf(this.#id, found) ? found.etag : this.#etag;
       await writeLease(store, this.#id, { etag }, { released: true, signal });
     } catch (error) {
       logger.warn(`the lease is not given up, others wait for a while: ${(error as Error).message}`);
@@ -246,27 +217,50 @@ export class WriterLease {
   }
 }
 
+/** What a schedule on standby sees of the lease, look after look, by this machine's clocks. */
+class LeaseWatch {
+  readonly #leasing: Required<Leasing>;
+  /** The lease as it was last renewed, and when that was first seen. */
+  #seen: { etag: string; since: number; at: string } | undefined;
+  #logged: string | undefined;
+
+  constructor(leasing: Required<Leasing>) {
+    this.#leasing = leasing;
+  }
+
+  /** Looks at the lease; logs and reports who writes where it is not to be taken. Throws `StorageError`. */
+  async look(): Promise<{ mayBeTaken: boolean; found: FoundLease | undefined }> {
+    const { store, clocks, times, standBy, reportRole } = this.#leasing;
+    const found = await findLease(store);
+    if (found !== undefined && this.#seen?.etag !== found.etag)
+      this.#seen = { etag: found.etag, since: clocks.steady(), at: momentOfMilliseconds(clocks.wall()) };
+    const isSilent = clocks.steady() - (this.#seen?.since ?? 0) >= times.silence;
+    const isFree = found === undefined || found.lease?.released === true || isSilent;
+    const wrongClock = describeClockOffset(store.clockOffset, store.url);
+    if (isFree && wrongClock === undefined) return { mayBeTaken: true, found };
+    const writer = isFree ? null : (found?.lease?.holder ?? 'another schedule');
+    if (wrongClock === undefined) this.#logOnce(`standing by: ${writer} writes`);
+    else this.#logOnce(`standing by, this schedule does not take the lease: ${wrongClock}; ${clockOffsetAdvice}`);
+    const renewal = isFree || this.#seen === undefined ? {} : { renewalSeenAt: this.#seen.at };
+    await reportRole({ role: 'stands_by', writer, ...renewal, error: (await standBy()) ?? null });
+    return { mayBeTaken: false, found };
+  }
+
+  /** Logs and reports that the lease cannot be looked at, or not be taken. */
+  async fail({ message }: StorageError): Promise<void> {
+    this.#logOnce(`standing by: ${message}`);
+    await this.#leasing.reportRole({ role: 'stands_by', error: message });
+  }
+
+  #logOnce(message: string): void {
+    const { store, logger } = this.#leasing;
+    if (this.#logged !== message) logger.info({ storage: store.url }, message);
+    this.#logged = message;
+  }
+}
+
 type LeaseMoment = { steady: number; wall: number };
 
 function momentOf(clocks: LeaseClocks): LeaseMoment {
   return { steady: clocks.steady(), wall: clocks.wall() };
-}
-
-/** Undefined where somebody else wrote there: then it is as good as held by them, until it is silent for too long. */
-function readLease(text: string): Lease | undefined {
-  try {
-    return leaseSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-function writeLease(
-  store: ObjectStore,
-  id: string,
-  condition: Condition,
-  { released = false, signal }: { released?: boolean; signal?: AbortSignal } = {},
-): Promise<string> {
-  const lease: Lease = { holder: `${hostname()}, process ${process.pid}`, beat: `${id} ${randomUUID()}`, released };
-  return store.writeText(leaseKey, `${JSON.stringify(lease)}\n`, condition, signal);
 }
