@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { programFile } from '../kit/files/package-files.ts';
 import { exitCode, OfferlineError, type ExitCode } from '../kit/errors/errors.ts';
 import type { Logger } from '../kit/logging/log.ts';
@@ -35,46 +36,64 @@ export async function startChildCommand(
   environment: NodeJS.ProcessEnv = {},
   onAgain: (listens: ListeningChild) => void = () => undefined,
 ): Promise<ChildCommand> {
-  const first = launch(command, port, environment);
-  const listens = await first.listens;
-  let child = first.child;
-  let isWanted = true;
-  let wait = firstWait;
-  let timer: NodeJS.Timeout | undefined;
-  const again = () => {
-    const { listens: listening, child: next } = launch(command, portOf(listens.address), environment);
-    child = next;
-    watch();
-    const listensAgain = (heard: ListeningChild) => {
-      wait = firstWait;
-      onAgain(heard);
-    };
-    // The child logs why it does not listen, and its end is handled below.
-    listening.then(listensAgain).catch(() => {});
+  const { child, listens } = launch(command, port, environment);
+  const first = await listens;
+  const launchAgain = () => {
+    const again = launch(command, portOf(first.address), environment);
+    again.listens.then(onAgain).catch(() => {});
+    return again;
   };
-  const watch = () =>
-    child.once('exit', (code, signal) => {
+  const keeper = new ChildKeeper(command, logger, child, launchAgain);
+  return { ...first, stop: () => keeper.stop() };
+}
+
+/** Starts a child again whenever it ends, after waits that grow until it listens. */
+class ChildKeeper {
+  readonly #command: string;
+  readonly #logger: Logger;
+  readonly #launch: () => LaunchedChild;
+  #child: ChildProcess;
+  #isWanted = true;
+  #wait = firstWait;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(command: string, logger: Logger, child: ChildProcess, launchAgain: () => LaunchedChild) {
+    this.#command = command;
+    this.#logger = logger;
+    this.#launch = launchAgain;
+    this.#child = this.#watch(child);
+  }
+
+  #watch(child: ChildProcess): ChildProcess {
+    return child.once('exit', (code, signal) => {
       // A terminal's Ctrl-C reaches the child as well, which may end before this process asks it to.
-      if (!isWanted || isStopping()) return;
-      logger.error({ code, signal, seconds: wait / 1000 }, `\`offerline ${command}\` has ended and is started again`);
-      timer = setTimeout(again, wait).unref();
-      wait = Math.min(2 * wait, maxWait);
+      if (!this.#isWanted || isStopping()) return;
+      const seconds = this.#wait / 1000;
+      this.#logger.error({ code, signal, seconds }, `\`offerline ${this.#command}\` has ended and is started again`);
+      this.#timer = setTimeout(() => this.#startAgain(), this.#wait).unref();
+      this.#wait = Math.min(2 * this.#wait, maxWait);
     });
-  watch();
-  return {
-    ...listens,
-    async stop() {
-      isWanted = false;
-      clearTimeout(timer);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const { promise: ended, resolve } = Promise.withResolvers<void>();
-      child.once('exit', () => resolve());
-      child.kill('SIGTERM');
-      const overdue = setTimeout(() => child.kill('SIGKILL'), maxEnding);
-      await ended;
-      clearTimeout(overdue);
-    },
-  };
+  }
+
+  #startAgain(): void {
+    const { child, listens } = this.#launch();
+    this.#child = this.#watch(child);
+    // Where it does not listen the child logs why, and its end is seen by the watch.
+    listens.then(() => (this.#wait = firstWait)).catch(() => {});
+  }
+
+  /** Resolves once the child has ended. */
+  async stop(): Promise<void> {
+    this.#isWanted = false;
+    clearTimeout(this.#timer);
+    const child = this.#child;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const overdue = setTimeout(() => child.kill('SIGKILL'), maxEnding);
+    await ended;
+    clearTimeout(overdue);
+  }
 }
 
 /** Called in the child: reports where it listens, and ends the child when its starter ends, however that comes. */
@@ -89,12 +108,13 @@ export function disconnectFromStarter(): void {
   if (process.connected) process.disconnect();
 }
 
-/** Starts the child. `listens` resolves once it listens, and rejects where it ends before. */
-function launch(
-  command: string,
-  port: number | undefined,
-  environment: NodeJS.ProcessEnv,
-): { child: ChildProcess; listens: Promise<ListeningChild> } {
+interface LaunchedChild {
+  child: ChildProcess;
+  /** Resolves once it listens, and rejects where it ends before. */
+  listens: Promise<ListeningChild>;
+}
+
+function launch(command: string, port: number | undefined, environment: NodeJS.ProcessEnv): LaunchedChild {
   const main = programFile('src/cli/main');
   const words = [command, ...(port === undefined ? [] : ['--port', String(port)])];
   // The channel closes when this process ends, however that comes.
