@@ -61,15 +61,9 @@ export async function eventsOfStates<File extends CheckedFile>(
     const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || emitted.has(row.id) ? [] : [row.id])))];
     const before = await emittedBefore(unknown);
     const stateOf = (id: string) => emitted.get(id) ?? before.get(id);
-    events.set(
-      file,
-      await writeEvents(
-        file,
-        rows,
-        { stateOf, emit: (state) => emitted.set(state.conversion_id, state) },
-        scratch(file),
-      ),
-    );
+    const rowEvents = eventsOfRows(rows, stateOf, (state) => emitted.set(state.conversion_id, state));
+    const range = { from: file.firstRow, to: rows.at(-1)?.line ?? file.firstRow - 1 };
+    events.set(file, { lines: writeEvents(rowEvents, range, scratch(file)), ...rowEvents.counts });
   }
   return { events, emitted: [...emitted.values()] };
 }
@@ -100,44 +94,59 @@ function byVersion(rows: readonly NumberedRow[]): NumberedRow[] {
   });
 }
 
-async function writeEvents(
-  { firstRow }: FileLines,
+/** Events as JSON, under the lines of the rows that emit them. */
+interface RowEvents {
+  /** A row's only or first event, and a rejected row as it came. */
+  first: Map<number, string>;
+  second: { line: number; text: string }[];
+  counts: StateCounts;
+}
+
+function eventsOfRows(
   rows: readonly NumberedRow[],
-  { stateOf, emit }: { stateOf: (id: string) => EmittedState | undefined; emit: (state: EmittedState) => void },
-  scratch: string,
-): Promise<StateEvents> {
-  const first = new Map<number, string>();
-  const second: { line: number; text: string }[] = [];
-  const counts = { emitted: 0, known: 0 };
+  stateOf: (id: string) => EmittedState | undefined,
+  emit: (state: EmittedState) => void,
+): RowEvents {
+  const events: RowEvents = { first: new Map(), second: [], counts: { emitted: 0, known: 0 } };
   for (const { line, row } of byVersion(rows)) {
     if ('rejected' in row) {
-      first.set(line, jsonText(row.rejected));
+      events.first.set(line, jsonText(row.rejected));
       continue;
     }
-    const lines = emitState(row, stateOf(row.id), emit);
-    const [one, other] = lines;
-    if (one === undefined) {
-      counts.known++;
+    const [first, second] = emitState(row, stateOf(row.id), emit);
+    if (first === undefined) {
+      events.counts.known++;
       continue;
     }
-    counts.emitted++;
-    first.set(line, JSON.stringify(one));
-    if (other !== undefined) second.push({ line, text: JSON.stringify(other) });
+    events.counts.emitted++;
+    events.first.set(line, JSON.stringify(first));
+    if (second !== undefined) events.second.push({ line, text: JSON.stringify(second) });
   }
-  const lines = { readablePath: `${scratch}-events.ndjson`, longLines: [] as FileLines['longLines'] };
-  const last = rows.at(-1)?.line ?? firstRow - 1;
-  const inPlace = Array.from({ length: last - firstRow + 1 }, (_, index) => first.get(firstRow + index) ?? '');
-  writeLines(lines.readablePath, inPlace);
+  return events;
+}
+
+/** Writes first events to a file, each on the line of its row up to the last row's, and the second ones to others. */
+function writeEvents(
+  { first, second }: RowEvents,
+  { from, to }: { from: number; to: number },
+  scratch: string,
+): StateEvents['lines'] {
+  const readablePath = `${scratch}-events.ndjson`;
+  writeLines(
+    readablePath,
+    Array.from({ length: to - from + 1 }, (_, index) => first.get(from + index) ?? ''),
+  );
+  const longLines: FileLines['longLines'] = [];
   for (let start = 0; start < second.length; start += maxSecondEvents) {
-    const apart = second.slice(start, start + maxSecondEvents);
+    const part = second.slice(start, start + maxSecondEvents);
     const path = `${scratch}-events-${start}.ndjson`;
     writeLines(
       path,
-      apart.map(({ text }) => text),
+      part.map(({ text }) => text),
     );
-    lines.longLines.push({ path, rows: apart.map(({ line }) => line) });
+    longLines.push({ path, rows: part.map(({ line }) => line) });
   }
-  return { lines, ...counts };
+  return { readablePath, longLines };
 }
 
 /** Returns the events that lead from what was emitted to what a row says, and notes that. */
