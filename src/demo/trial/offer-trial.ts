@@ -40,7 +40,7 @@ export async function until<Found>(
 ): Promise<Found | undefined> {
   const begun = now();
   for (;;) {
-    if (stop.aborted) throw new OfferlineError('stopped before the circle was closed');
+    if (stop.aborted) throw new OfferlineError('the test was stopped before its last step');
     const found = await find();
     if (found !== undefined) return found;
     if (now() - begun > longest) {

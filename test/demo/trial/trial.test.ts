@@ -161,7 +161,7 @@ it('takes back what was credited where the refresh fails, and where nobody wants
   const busy = new OfferlineError('busy', exitCode.busy);
   expect((await trial(pipeline, 'mine', { refresh: () => Promise.reject(busy) })).outcome).toBe(busy);
   const stopped = await trial(pipeline, 'mine', { stop: AbortSignal.abort() });
-  expect(stopped.outcome).toMatchObject({ message: 'stopped before the circle was closed' });
+  expect(stopped.outcome).toMatchObject({ message: 'the test was stopped before its last step' });
   expect(stopped.steps.at(-1)).toBe('✓ taken back');
   await pipeline.refresh(new Date().toISOString());
   expect(
