@@ -1,6 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Effects } from '../../kit/files/effects.ts';
+import { writeAt } from '../../kit/files/write-at.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketError } from './bucket-error.ts';
 import type { ListedObject } from './listed-object.ts';
@@ -135,11 +136,8 @@ class WrittenPart {
   }
 
   async write(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length;) {
-      const { bytesWritten } = await this.#file.write(chunk, at, chunk.length - at, this.bytes);
-      at += bytesWritten;
-      this.bytes += bytesWritten;
-    }
+    await writeAt(this.#file, chunk, this.bytes);
+    this.bytes += chunk.length;
     if (this.bytes - this.#synced >= syncEveryBytes) await this.sync();
   }
 

@@ -1,6 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Effects } from '../../../kit/files/effects.ts';
 import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
+import { writeAt } from '../../../kit/files/write-at.ts';
 import { contentOf, readContent } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import type { Content } from '../pointer.ts';
@@ -82,7 +83,7 @@ export async function fetchBlocks(
           const here = present && (await readUpTo(present, Buffer.allocUnsafe(content.bytes), from));
           const isSame = here !== undefined && contentOf(here).sha256 === content.sha256;
           const bytes = isSame ? here : await readContent(store, content);
-          await writeAll(file, bytes, from);
+          await writeAt(file, bytes, from);
         }),
       );
     } finally {
@@ -92,9 +93,4 @@ export async function fetchBlocks(
     await present?.close();
   }
   await effects.files.syncFile(path, 'storage: state fsynced');
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer, from: number): Promise<void> {
-  for (let written = 0; written < bytes.length;)
-    written += (await file.write(bytes, written, bytes.length - written, from + written)).bytesWritten;
 }

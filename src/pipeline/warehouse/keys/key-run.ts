@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { WordPairs } from '../../../kit/duckdb/word-pairs.ts';
+import { writeAt } from '../../../kit/files/write-at.ts';
 
 /**
  * A key run: the keys of many events, sorted, each with the day of its event. The file is a page with what it
@@ -43,7 +44,7 @@ export async function writeKeyRun(path: string, chunks: AsyncIterable<SortedKeys
     const flush = async () => {
       if (full.length === 0) return;
       const bytes = Buffer.concat(full);
-      await file.write(bytes, 0, bytes.length, position);
+      await writeAt(file, bytes, position);
       position += bytes.length;
       full = [];
     };
@@ -69,13 +70,13 @@ export async function writeKeyRun(path: string, chunks: AsyncIterable<SortedKeys
     if (inPage > 0) endPage();
     await flush();
     const fences = Buffer.from(Uint32Array.from(first).buffer);
-    await file.write(fences, 0, fences.length, position);
+    await writeAt(file, fences, position);
     const head = Buffer.alloc(pageBytes);
     magic.copy(head);
     head.writeDoubleLE(entries, 8);
     head.writeUInt32LE(crc32(fences), 16);
     head.writeUInt32LE(crc32(head.subarray(0, 20)), 20);
-    await file.write(head, 0, pageBytes, 0);
+    await writeAt(file, head, 0);
     return entries;
   } finally {
     await file.close();
