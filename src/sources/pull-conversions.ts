@@ -8,7 +8,7 @@ import type { EmittedStore } from './conversions/emitted-store.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { windowValues } from './http/window-days.ts';
-import { writeExport } from './offer-export.ts';
+import { promoteExport, stageExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { isJsonObject, jsonText, type JsonValue } from '../kit/text/json-text.ts';
 import { findValue } from '../kit/intake/mapping/read-members.ts';
@@ -29,7 +29,8 @@ const marginDays = 1;
 
 /**
  * Pulls the conversions of the last `days`, window by window, and writes lines for those that changed into the folder.
- * An incomplete window writes nothing and ends the pull with a `FetchError`.
+ * An incomplete window writes nothing and ends the pull with a `FetchError`. A conversion that two windows list counts
+ * once.
  */
 export async function pullConversions(
   source: ResolvedSource,
@@ -47,22 +48,26 @@ export async function pullConversions(
   const daysAtOnce = Math.min(windowDays, days + 1);
   const write = async (listed: readonly ListedConversion[]) => {
     const { lines, emitted, firstIds } = changesIn(listed, reading, store, sum.leftOut);
-    if (lines.length > 0)
-      await writeExport(
-        folder,
-        lines.map((line) => Buffer.from(`${jsonText({ ...line })}\n`)),
-        reading.pulledAt,
-        effects,
-        source.name,
-      );
-    await effects.perform('conversions: emitted', async () => store.put(reading.source, emitted, firstIds));
+    const bytes = lines.map((line) => Buffer.from(`${jsonText({ ...line })}\n`));
+    const exported =
+      bytes.length === 0 ? null : await stageExport(folder, bytes, reading.pulledAt, effects, source.name);
+    await effects.perform('conversions: emitted', async () => store.put(reading.source, emitted, firstIds, exported));
+    if (exported !== null) await promoteExport(folder, exported, effects);
     sum.lines += lines.length;
   };
+  const unfinished = store.lastExport(reading.source);
+  if (unfinished !== undefined) await promoteExport(folder, unfinished, effects);
   const ofAllWindows: ListedConversion[] = [];
+  let before: ListedWindow = new Map();
   for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
     const last = addDays(from, daysAtOnce - 1);
     const to = last < today ? last : today;
-    const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
+    const window = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
+    // The days at the border of two windows are asked for with both.
+    const listed = [...window].flatMap(([id, { text, conversion }]) =>
+      before.get(id)?.text === text ? [] : [conversion],
+    );
+    before = window;
     sum.conversions += listed.length;
     // A correction may be in another window than what it corrects.
     if (hasCorrections) ofAllWindows.push(...listed);
@@ -72,16 +77,19 @@ export async function pullConversions(
   return sum;
 }
 
-/** Lists the conversions of a window. */
+/** Conversions by the network's id, or by their text where they have none, with the text. */
+type ListedWindow = Map<string, { text: string; conversion: ListedConversion }>;
+
+/** Lists the conversions of a window and of a day more on each side. */
 async function listWindow(
   { conversions, ...asking }: ResolvedSource,
   from: Day,
   to: Day,
   fetching: Fetching,
-): Promise<ListedConversion[]> {
-  if (conversions === undefined) return [];
+): Promise<ListedWindow> {
+  const listed: ListedWindow = new Map();
+  if (conversions === undefined) return listed;
   const { stream, dateFormat, toConversion, idAt } = conversions;
-  const listed = new Map<string, { text: string; conversion: ListedConversion }>();
   const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
@@ -101,7 +109,7 @@ async function listWindow(
       }
     },
   });
-  return [...listed.values()].map(({ conversion }) => conversion);
+  return listed;
 }
 
 /** True for a record with an id; known networks leave conversions out for other reasons too. */

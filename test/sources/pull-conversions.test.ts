@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { realEffects } from '../../src/kit/files/effects.ts';
+import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 import { emittedAs } from '../../src/sources/conversions/emitted-id.ts';
@@ -23,10 +23,10 @@ import { slow } from '../support/slow.ts';
 const key = 'a-key-of-conversions';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
-async function pullAt(data: DataDirectory, moment: string) {
+async function pullAt(data: DataDirectory, moment: string, effects = realEffects) {
   let now = Date.parse(moment);
   const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
-  return pullSources({ data, terminal }, realEffects, clock);
+  return pullSources({ data, terminal }, effects, clock);
 }
 
 /** What the lines of a log come to: of each conversion id its payout where it is credited and not reversed. */
@@ -248,6 +248,49 @@ it.each([
   );
 });
 
+it.for(['export: written', 'export: fsynced', 'conversions: emitted', 'export: renamed', 'export: folder synced'])(
+  'a pull that ends right after "%s" leaves to the next one what the network says by then',
+  async (step) => {
+    await using landing = await LogLanding.create();
+    const [[connector, dialect]] = listing as [[string, Dialect]];
+    await using network = await SimulatedNetwork.start(connector, { key });
+    await configure(landing.data, connector, dialect, network);
+    await landing.put('clicks/0.ndjson', [click('c1', { clicked_at: '2026-11-01T00:00:00Z' })]);
+    const first = { id: 'v1', clickId: 'c1', status: 'approved', payout: '5.00', at: '2026-11-18T22:30:00Z' } as const;
+    network.conversions = [first];
+    expect(await pullAt(landing.data, '2026-11-20T12:00:00Z', failingAfter(step))).toMatchObject([
+      { status: 'failed' },
+    ]);
+    await landing.ingest({ asOf: '2026-11-20T16:00:00Z' });
+    network.conversions = [{ ...first, payout: '6.00' }];
+    expect(await pullAt(landing.data, '2026-11-20T13:00:00Z')).toMatchObject([{ status: 'done' }]);
+    await landing.ingest({ asOf: '2026-11-20T16:00:00Z' });
+    const events = await landing.query<ConversionLine>(
+      `SELECT conversion_id, kind, payout::DECIMAL(9, 2)::VARCHAR AS payout FROM conversion_events`,
+    );
+    expect([...credited(events).values()]).toEqual(['6.00']);
+    expect(await landing.query('SELECT sum(conflicts) AS conflicts FROM ingest_files')).toEqual([{ conflicts: 0 }]);
+  },
+);
+
+function failingAfter(step: string): Effects {
+  const done = <Result>(at: string, result: Result): Result => {
+    if (at === step) throw new Error('made to fail');
+    return result;
+  };
+  const { files } = realEffects;
+  return {
+    ...realEffects,
+    perform: async (at, work) => done(at, await work()),
+    files: {
+      ...files,
+      syncFile: async (path, at) => done(at, await files.syncFile(path, at)),
+      rename: async (from, to, at) => done(at, await files.rename(from, to, at)),
+      syncDirectory: async (path, at) => done(at, await files.syncDirectory(path, at)),
+    },
+  };
+}
+
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
   const source = entryOf(connector, dialect, network);
   await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
@@ -261,7 +304,5 @@ function entryOf(connector: string, dialect: Dialect, network: SimulatedNetwork)
     secrets: dialect.secrets(key),
     pull: ['conversions'],
     time_zone: dialect.conversions?.timeZone,
-    // One window where the network's are short, so that none is listed twice.
-    ...(dialect.page === undefined ? { reversal_days: 20 } : {}),
   };
 }

@@ -7,8 +7,9 @@ import type { EmittedConversion } from './emitted-conversions.ts';
 export type StoredEmitted = EmittedConversion & { source: string };
 
 /**
- * Emitted conversions, in the file of the pull ledger. Written after their lines are on the disk: a pull that ends in
- * between emits the lines again, and landing finds duplicates by their ids.
+ * Emitted conversions, in the file of the pull ledger. Written with the name of the export that has their lines, after
+ * it is on the disk and before landing sees it: a pull that ends before has emitted nothing, and after one that ends in
+ * between the next one lands that export first.
  */
 export class EmittedStore implements Disposable {
   readonly #database: DatabaseSync;
@@ -33,17 +34,26 @@ export class EmittedStore implements Disposable {
     return row === undefined ? undefined : String(row['first_id']);
   }
 
-  /** Stores all of them or none. `firstIds`: by the ids that replace them. */
+  /** Returns the name of the export that was stored last with a source's conversions. */
+  lastExport(source: string): string | undefined {
+    const row = this.#database.prepare('SELECT name FROM last_exports WHERE source = ?').get(source);
+    return row === undefined ? undefined : String(row['name']);
+  }
+
+  /** Stores all of them or none. `firstIds`: by the ids that replace them. `exported`: the export with their lines. */
   put(
     source: string,
     emitted: ReadonlyMap<string, EmittedConversion>,
     firstIds: ReadonlyMap<string, string> = new Map(),
+    exported: string | null = null,
   ): void {
     const write = this.#database.prepare('INSERT OR REPLACE INTO told_conversions VALUES (?, ?, ?, ?, ?)');
     const name = this.#database.prepare('INSERT OR IGNORE INTO first_ids VALUES (?, ?, ?)');
+    const last = this.#database.prepare('INSERT OR REPLACE INTO last_exports VALUES (?, ?)');
     sqliteTransaction(this.#database, () => {
       for (const [id, { version, state, payout }] of emitted) write.run(id, version, state, payout, source);
       for (const [laterId, firstId] of firstIds) name.run(source, laterId, firstId);
+      if (exported !== null) last.run(source, exported);
     });
   }
 
