@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readSettings } from '../../kit/config/settings.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { shellWord } from '../../kit/text/shell-word.ts';
 import { hasStore, isShared, openStore } from '../../postbacks/open-store.ts';
 import { allowedSilence, describeSilence, readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
 import { note, trouble, type Finding } from './finding.ts';
@@ -41,11 +42,12 @@ export async function examineDeliveries(data: DataDirectory, deep: boolean, now:
 /** Returns trouble for sites that are silent for more minutes than allowed, else notes. */
 function silences(sites: readonly SilentSite[], allowed: number): Finding[] {
   return sites.map((site) => {
+    const key = shellWord(site.site_key);
     const about = [
       'deliveries',
       `site ${site.site_key}`,
       describeSilence(site),
-      'see what `offerline postbacks test` says of it; once its receiver is mended, `offerline postbacks retry --pending` makes them due',
+      `see what \`offerline postbacks test ${key}\` says; once its receiver is mended, \`offerline postbacks retry --pending --site ${key}\` makes them due`,
     ] as const;
     return site.silent_seconds > allowed * 60 ? trouble(...about, { repairable: false }) : note(...about);
   });

@@ -167,7 +167,7 @@ export class DeliveryList {
             WHERE first.last_error IS NOT NULL AND first.state IN ('pending', 'delivering') AND first.site_key = failing.site_key) AS failing_since,
          (SELECT count(*) FROM postbacks AS waiting WHERE waiting.state IN ('pending', 'delivering') AND waiting.site_key = failing.site_key) AS waiting,
          (SELECT max(delivered_at) FROM (SELECT delivered_at FROM postbacks AS taken
-            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key LIMIT 1000)) AS last_delivered_at
+            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key DESC LIMIT 1000)) AS last_delivered_at
        FROM postbacks AS failing WHERE last_error IS NOT NULL AND state IN ('pending', 'delivering') GROUP BY site_key ORDER BY site_key`,
     );
     return failing.all().map(failingSiteOf);

@@ -185,11 +185,12 @@ describe('postbacks retry', () => {
     const doctor = await endOf(data.root, 'doctor');
     process.exitCode = exitCode.done;
     expect(doctor.stdout).toMatch(
-      /TROUBLE {2}deliveries: site s has taken nothing for \d+ \w+: 2 wait, last HTTP 503\n.*`offerline postbacks test`/,
+      /TROUBLE {2}deliveries: site s has taken nothing for \d+ \w+: 2 wait, last HTTP 503\n.*`offerline postbacks test s`/,
     );
     expect(stdout).toContain('offerline postbacks test s');
+    const [, cure = ''] = /`offerline postbacks (retry [^`]*)`/.exec(doctor.stdout) ?? [];
     status = 200;
-    expect(await json('retry', '--pending', '--all')).toEqual({ revived: 2, dry_run: false });
+    expect(await json(...cure.split(' '))).toEqual({ revived: 2, dry_run: false });
     await run('deliver');
     expect((await endOf(data.root, 'status')).stdout).not.toContain('has taken nothing');
   });

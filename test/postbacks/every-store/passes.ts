@@ -321,6 +321,18 @@ export function describePasses(storeForTest: () => Promise<StoreForTest>): void 
       expect(await passes.store.failingSites()).toEqual([]);
     });
 
+    it('knows when a failing site took its newest postback, however many it took before', async () => {
+      const before = Array.from({ length: 1000 }, (_, index) => outboxRow(index + 1));
+      const newest = { occurredAt: '2026-11-20T09:59:30Z' };
+      const passes = await passesOver(...before, outboxRow(1001, newest), outboxRow(1002, newest));
+      const refusing = (...ids: string[]) => receiver((id) => (ids.includes(id) ? refused : delivered));
+      await passes.pass(start, { sender: refusing('w1001', 'w1002') });
+      await passes.pass(start + hour, { sender: refusing('w1002') });
+      const [failing, ...others] = await passes.store.failingSites();
+      expect([failing?.waiting, others]).toEqual([1, []]);
+      expect(failing?.lastDeliveredAt).toBeGreaterThanOrEqual(start + hour);
+    });
+
     it.each([
       ['a fifth sooner at most', 0, null, 4 * second],
       ['a fifth later at most', 0.999999, null, 6 * second],
