@@ -134,7 +134,8 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     result = { ...result, status: stop.aborted ? 'interrupted' : 'failed', error: reason };
     const stays = entry.s3 === undefined ? 'its last catalog stays' : 'the objects that it gave so far stay';
     logger.error({ source: entry.source }, `not pulled, ${stays}: ${reason}`);
-  } finally {
+  }
+  try {
     if (pullId !== undefined)
       ledger.end(pullId, momentOfMilliseconds(clock.now()), {
         ...result,
@@ -142,6 +143,12 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
         warnings: JSON.stringify(result.warnings),
         conversions_left_out: JSON.stringify(result.conversions_left_out),
       });
+  } catch (error) {
+    // Other sources are still being pulled.
+    const reason = `the end of its pull cannot be recorded: ${(error as Error).message}`;
+    logger.error({ source: entry.source }, `${reason}; the next pull asks again`);
+    result = { ...result, status: 'failed', error: result.error ?? reason };
+  } finally {
     lock?.release();
   }
   return result;

@@ -7,6 +7,7 @@ import { checkSources } from '../../pipelines/check-sources.ts';
 import { pullSources } from '../../pipelines/pull.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
+import { openPullDatabase } from '../../src/sources/pull-database.ts';
 import { dataWith, exported, serve, terminal } from '../support/declared-network.ts';
 
 describe('a network that sources.json declares', () => {
@@ -287,6 +288,35 @@ describe('a network that sources.json declares', () => {
       },
       { source: 'good', status: 'done' },
     ]);
+  });
+
+  it('delays no other where its end cannot be recorded', async () => {
+    const logged: string[] = [];
+    const { promise: unrecorded, resolve } = Promise.withResolvers<void>();
+    const write = (line: string) => {
+      if (logged.push(line) > 0 && line.includes('cannot be recorded')) resolve();
+      return true;
+    };
+    const url = await serve(async ({ pathname }) => {
+      if (pathname === '/good') await unrecorded;
+      return '[{"id": 1}]';
+    });
+    const offers = (path: string) => ({ path, fields: { external_id: 'id' } });
+    const data = await dataWith(
+      { source: 'bad', connector: 'http', base_url: url, offers: offers('/bad') },
+      { source: 'good', connector: 'http', base_url: url, offers: offers('/good') },
+    );
+    using ledger = openPullDatabase(data);
+    ledger.exec(
+      `CREATE TRIGGER full BEFORE UPDATE OF finished_at ON pulls WHEN NEW.source = 'bad' BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+    );
+    expect(await pullSources({ data, terminal: { ...terminal, logger: createLogger({ write }) } })).toMatchObject([
+      { source: 'bad', status: 'failed', error: expect.stringContaining('disk full') as string },
+      { source: 'good', status: 'done' },
+    ]);
+    ledger.exec('DROP TRIGGER full');
+    // It holds the source no longer.
+    expect(await pullSources({ data, terminal, names: ['bad'] })).toMatchObject([{ source: 'bad', status: 'done' }]);
   });
 });
 

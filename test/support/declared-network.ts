@@ -14,7 +14,7 @@ import { temporaryData } from './published-snapshot.ts';
 
 export const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
-type Answer = (url: URL, headers: IncomingHttpHeaders, body: string) => string;
+type Answer = (url: URL, headers: IncomingHttpHeaders, body: string) => string | Promise<string>;
 
 /** A network of one test's own, that answers each path, query and body with a text. */
 export async function serve(answer: Answer): Promise<string> {
@@ -26,8 +26,8 @@ export async function serve(answer: Answer): Promise<string> {
 /** The same for several tests, until it is stopped. */
 export async function serveUntil(answer: Answer): Promise<{ url: string; stop: () => void }> {
   const server = createServer((request, response) => {
-    void text(request).then((body) =>
-      response.end(answer(new URL(request.url ?? '/', 'http://x'), request.headers, body)),
+    void text(request).then(async (body) =>
+      response.end(await answer(new URL(request.url ?? '/', 'http://x'), request.headers, body)),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
