@@ -88,7 +88,11 @@ export function bucketAccess({ baseUrl, secrets, redactor }: ResolvedSource, set
 
 /** Returns the context of requests to a bucket. */
 export function askingOf(source: ResolvedSource, { clock, stop, terminal }: AskingSources): Asking {
-  return { clock, signal: stop, onRetry: onRetryOf(source, terminal) };
+  return { clock, signal: stop, redact: redactOf(source), onRetry: onRetryOf(source, terminal) };
+}
+
+function redactOf({ redactor }: ResolvedSource): Fetching['redact'] {
+  return (text) => redactor.redact(text);
 }
 
 /** Returns a callback that logs each wait before a retry. */
@@ -107,7 +111,7 @@ export function fetchingOf(
     clock,
     signal: stop,
     read: { bytes: 0 },
-    redact: (text) => source.redactor.redact(text),
+    redact: redactOf(source),
     onRetry: onRetryOf(source, terminal),
   };
 }

@@ -113,6 +113,16 @@ describe('a declared request', () => {
     const { pulled } = await pullMine({ connector: 'http', base_url, secrets, offers });
     expect(pulled?.error).toContain('bad Basic ••• of •••');
   });
+
+  it('leaves no part of a secret in an error that is cut within it', async () => {
+    const key = 'k3y-0123456789-abcdefghij';
+    const before = 'x'.repeat(190);
+    const base_url = await serve(() => JSON.stringify({ ok: false, error: `${before}${key} is not known` }));
+    const offers = { query: { k: '{key}' }, success: [{ at: 'ok', is: ['true'] }], fields };
+    const { pulled } = await pullMine({ connector: 'http', base_url, secrets: { key }, offers });
+    expect(pulled?.error).toContain(`"${before}•••`);
+    expect(pulled?.error).not.toContain(key.slice(0, 8));
+  });
 });
 
 it.each<[offers: object, error: RegExp]>([

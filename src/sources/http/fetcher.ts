@@ -85,6 +85,7 @@ type Verdict =
     };
 
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
+  const { redact } = fetching;
   let answer: HttpAnswer;
   try {
     answer = await fetching.exchanges.send(request, stream.format.type, fetching.signal);
@@ -110,20 +111,20 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (rule?.do === 'end') return { page: { body: [], headers } };
   if (rule !== undefined) {
     const waitMilliseconds = rule.do === 'wait' ? Math.max(asked ?? 0, rule.seconds * 1000) : asked;
-    return { problem: described(answer, parsed), do: rule.do, waitMilliseconds };
+    return { problem: described(answer, parsed, redact), do: rule.do, waitMilliseconds };
   }
-  if (answer.status === 429) return { problem: described(answer, parsed), do: 'wait', waitMilliseconds: asked };
+  if (answer.status === 429) return { problem: described(answer, parsed, redact), do: 'wait', waitMilliseconds: asked };
   if (answer.status >= 500 || answer.status === 408)
-    return { problem: described(answer, parsed), do: 'retry', waitMilliseconds: asked };
+    return { problem: described(answer, parsed, redact), do: 'retry', waitMilliseconds: asked };
   if (answer.status >= 300 && answer.status < 400)
     return { problem: `HTTP ${answer.status}, a redirect, which is not followed`, do: 'fail' };
   if (answer.status < 200 || answer.status >= 300)
-    return { problem: described(answer, parsed), do: 'fail', isUnauthorized: answer.status === 401 };
+    return { problem: described(answer, parsed, redact), do: 'fail', isUnauthorized: answer.status === 401 };
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
   const unreadable = encodingProblem(body, encoding);
   if (unreadable !== undefined) return { problem: unreadable, do: 'fail' };
   const failed = stream.success.find(({ at, is }) => !is.includes(scalarText(valueAt(parsed, at)) ?? ''));
-  if (failed !== undefined) return { problem: described(answer, parsed), do: 'fail' };
+  if (failed !== undefined) return { problem: described(answer, parsed, redact), do: 'fail' };
   if (!isTable) return { page: { body: parsed, headers } };
   const read = readTable(body, encoding, stream.format, stream.records);
   return 'problem' in read ? { problem: read.problem, do: 'fail' } : { page: { body: read.records, headers } };
@@ -144,12 +145,15 @@ function parseAnswer(text: string): JsonValue | undefined {
 
 const maxQuotedCharacters = 200;
 
-/** Describes an answer by its status and the error text of a JSON body, under the names that APIs use. */
-function described({ status }: HttpAnswer, parsed: JsonValue | undefined): string {
+/**
+ * Describes an answer by its status and the error text of a JSON body, under the names that APIs use. A secret in it is
+ * redacted before the text is cut, or a part of one could stay.
+ */
+function described({ status }: HttpAnswer, parsed: JsonValue | undefined, redact: Fetching['redact']): string {
   const said = isJsonObject(parsed)
     ? ['response.errorMessage', 'errorMessage', 'error.message', 'error', 'message', 'Error', 'errors.0']
         .map((at) => scalarText(valueAt(parsed, at)))
         .find((text) => text !== undefined && text !== '')
     : undefined;
-  return `HTTP ${status}${said === undefined ? '' : `, "${said.slice(0, maxQuotedCharacters)}"`}`;
+  return `HTTP ${status}${said === undefined ? '' : `, "${redact(said).slice(0, maxQuotedCharacters)}"`}`;
 }

@@ -45,7 +45,12 @@ const advices: Readonly<Record<string, string>> = {
 };
 
 /** Turns an error of the client into one that names the bucket, and the object where a key is given. */
-export function bucketError(error: unknown, bucket: string, key?: string): BucketError {
+export function bucketError(
+  error: unknown,
+  redact: (text: string) => string,
+  bucket: string,
+  key?: string,
+): BucketError {
   if (error instanceof BucketError) return error;
   const { name = 'Error', $metadata } = error as ClientError;
   const status = $metadata?.httpStatusCode;
@@ -62,16 +67,16 @@ export function bucketError(error: unknown, bucket: string, key?: string): Bucke
   const isOfObject = key !== undefined && status !== undefined && status >= 400 && status < 500 && status !== 429;
   return new BucketError(
     isOfObject ? 'object' : 'bucket',
-    `${where}: ${summaryOf(error)}${advice === undefined ? '' : `; ${advice}`}`,
+    `${where}: ${summaryOf(error, redact)}${advice === undefined ? '' : `; ${advice}`}`,
     { cause: error },
   );
 }
 
-/** Summary of a failed request in a few words; to be redacted before it is shown. */
-export function summaryOf(error: unknown): string {
+/** Summary of a failed request in a few words, redacted before they are cut: a part of a secret could stay. */
+export function summaryOf(error: unknown, redact: (text: string) => string): string {
   const { name = 'Error', message = '', code, $metadata } = error as ClientError;
   const status = $metadata?.httpStatusCode;
-  const text = `${name}: ${message.replaceAll(/\s+/g, ' ').slice(0, maxQuotedCharacters)}`;
+  const text = `${name}: ${redact(message.replaceAll(/\s+/g, ' ')).slice(0, maxQuotedCharacters)}`;
   if (name === 'CredentialsProviderError') return text;
   // The message of a failed connection names the address; that of the client's own timeouts its settings.
   if (status === undefined) return `no whole answer: ${code ?? name}`;

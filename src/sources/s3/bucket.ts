@@ -61,7 +61,7 @@ export class Bucket implements Disposable {
         if (secret !== undefined) redactor.add(secret);
     } catch (error) {
       client.destroy();
-      throw bucketError(error, settings.bucket);
+      throw bucketError(error, (text) => redactor.redact(text), settings.bucket);
     }
     return new Bucket(sdk, client, settings.bucket);
   }
@@ -91,7 +91,7 @@ export class Bucket implements Disposable {
         throw new BucketError('bucket', `bucket ${this.name}: its list says there is more, and not where`);
       return { objects: (page.Contents ?? []).map((object) => this.#listed(object, plain)), next };
     } catch (error) {
-      throw this.#asBucketError(error, asking.signal);
+      throw this.#asBucketError(error, asking);
     }
   }
 
@@ -124,8 +124,8 @@ export class Bucket implements Disposable {
   }
 
   /** An error of the client as one for an operator, but the signal's reason once that is aborted. */
-  #asBucketError(error: unknown, signal: AbortSignal): unknown {
-    return signal.aborted ? signal.reason : bucketError(error, this.name);
+  #asBucketError(error: unknown, { signal, redact }: Asking): unknown {
+    return signal.aborted ? signal.reason : bucketError(error, redact, this.name);
   }
 
   #listed(object: Client._Object, plain: (key: string) => string): ListedObject {

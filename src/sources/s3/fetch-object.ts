@@ -77,7 +77,7 @@ async function fetchInto(
       await tries
         .failed(error, `object ${object.key} broke off after ${written.bytes} bytes`)
         .catch((last: unknown) => {
-          throw asking.signal.aborted ? last : bucketError(last, bucket.name, object.key);
+          throw asking.signal.aborted ? last : bucketError(last, asking.redact, bucket.name, object.key);
         });
     }
   }

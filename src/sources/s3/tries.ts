@@ -6,6 +6,8 @@ import { isPassing, retryAfter, summaryOf } from './bucket-error.ts';
 export interface Asking {
   clock: PullClock;
   signal: AbortSignal;
+  /** Takes the source's secrets out of a text. */
+  redact: (text: string) => string;
   /** Called before a wait, for the log. */
   onRetry: (reason: string, waitMilliseconds: number) => void;
 }
@@ -33,7 +35,7 @@ export class Tries {
 
   /** Throws the signal's reason once that is aborted. `what` failed, for the log, which adds the reason. */
   async failed(error: unknown, what: string): Promise<void> {
-    const { clock, signal, onRetry } = this.#asking;
+    const { clock, signal, redact, onRetry } = this.#asking;
     signal.throwIfAborted();
     this.#failed++;
     if (!isPassing(error) || this.#failed === maxTries) throw error;
@@ -42,7 +44,7 @@ export class Tries {
       waitAfter(this.#failed, () => clock.random()),
     );
     if (wait > maxWaitMilliseconds) throw error;
-    onRetry(`${what}: ${summaryOf(error)}`, wait);
+    onRetry(`${what}: ${summaryOf(error, redact)}`, wait);
     await clock.wait(wait, signal);
   }
 }

@@ -378,6 +378,14 @@ describe('a pull of a bucket', () => {
     expect(logged).not.toContain('Signature=');
   });
 
+  it('leaves no part of a key in an error that is cut within it', async () => {
+    const { secret_access_key: key } = secrets;
+    const message = `${'x'.repeat(295)}${key} is not known`;
+    bucket.fault = () => ({ status: 403, code: 'SignatureDoesNotMatch', message });
+    expect((await pull()).error).toMatch(/x{295}•••/);
+    expect(logged).not.toContain(key.slice(0, 5));
+  });
+
   it('gives up where nobody answers', async () => {
     await declare({ base_url: 'http://127.0.0.1:1' });
     expect(await pull()).toMatchObject({
@@ -520,7 +528,7 @@ async function pullAtMost(bytes: number): Promise<ObjectsPull | undefined> {
       effects: realEffects,
       onPage: (sum) => (last = sum),
     },
-    { clock, signal: new AbortController().signal, onRetry: () => undefined },
+    { clock, signal: new AbortController().signal, redact: (text) => text, onRetry: () => undefined },
     bytes,
   );
   return last;
