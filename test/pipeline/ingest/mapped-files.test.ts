@@ -116,6 +116,24 @@ describe('a file of other columns', () => {
     expect(await landing.ids('clicks')).toEqual(['c-1', 'c-2', 'c-3']);
   });
 
+  it('keeps what it was accepted for where a mapping passes over more or finds other ids', async () => {
+    const landing = await newLanding();
+    await landing.put('clicks/partner/a.csv', clicksCsv);
+    const all = { ...clicks, rows: undefined, fields: { ...clicks.fields, user_id: { at: 'Sub ID', value: '-' } } };
+    await landing.ingest({ settings: settingsOf([all]) });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv loaded 4=3+0+1']);
+    const bots = { ...all, rows: { at: 'Type', is: ['bot'] } };
+    await landing.ingest({ settings: settingsOf([bots]) });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv loaded 3=3+0+0']);
+    expect(await landing.rejects()).toEqual([]);
+    expect(await landing.warnings()).toEqual(['clicks/partner/a.csv passed_over 3']);
+    const otherIds = { ...all, fields: { ...all.fields, click_id: 'Sub ID', user_id: 'Click ID' } };
+    await landing.ingest({ settings: settingsOf([otherIds]) });
+    expect(await landing.ledger()).toEqual(['clicks/partner/a.csv loaded 5=5+0+0']);
+    expect(await landing.ids('clicks')).toEqual(['c-1', 'c-2', 'c-3', 'u-1', 'u-2']);
+    expect(await landing.warnings()).toEqual([]);
+  });
+
   it('may be a catalog, read anew when its mapping says something else', async () => {
     const landing = await newLanding();
     const mapping = {

@@ -51,3 +51,45 @@ it('a mapping, whatever it says, ends no run and accounts for every record', asy
     { numRuns: rounds(6, 15), endOnFailure: true },
   );
 });
+
+it('mappings in turn, whatever they say, end no run, and what was accepted stays', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyMapping, { minLength: 4, maxLength: 8 }),
+      fc.array(anyMappedFile, { minLength: 1, maxLength: 3 }),
+      async (mappings, mapped) => {
+        await using landing = await LogLanding.create();
+        const byKind = Map.groupBy(mappings, ({ kind }) => kind);
+        for (const kind of ['clicks', 'conversions'])
+          for (const [index, { name, text }] of mapped.entries())
+            await landing.put(`${kind}/net/${index}-${name}`, text);
+        let before = new Map<string, number>();
+        const turns = Math.max(...[...byKind.values()].map(({ length }) => length));
+        for (let turn = 0; turn < turns; turn++) {
+          const files = [...byKind].flatMap(([kind, ofKind]) => {
+            const { kind: _, ...says } = ofKind[turn % ofKind.length] as (typeof ofKind)[number];
+            const written = { match: `${kind}/net/**`, ...says };
+            return fileMappingSchema.safeParse(written).success ? [written] : [];
+          });
+          await landing.ingest({ settings: settingsSchema.parse({ files }) });
+          const rows = await landing.query<{
+            path: string;
+            accepted: number;
+            counted: number;
+            rows: number;
+            least: number;
+          }>(
+            `SELECT path, accepted, accepted + duplicates + rejected AS counted, rows, least(accepted, duplicates, rejected, conflicts) AS least
+             FROM ingest_files ORDER BY path`,
+          );
+          for (const { path, accepted, counted, rows: all, least } of rows)
+            expect([path, counted, least >= 0, accepted >= (before.get(path) ?? 0)]).toEqual([path, all, true, true]);
+          before = new Map(rows.map(({ path, accepted }) => [path, accepted]));
+          const [stored] = await landing.query<{ events: number }>('SELECT sum(rows) AS events FROM event_files');
+          expect(stored?.events ?? 0).toBe([...before.values()].reduce((sum, accepted) => sum + accepted, 0));
+        }
+      },
+    ),
+    { numRuns: rounds(6, 15), endOnFailure: true },
+  );
+});

@@ -58,6 +58,9 @@ export const passedOver = 'passed_over';
 /** Warning of a field whose columns a table lacks, once for the file. */
 const noColumn = 'no_column';
 
+/** Warnings that each reading counts for the whole file. */
+export const wholeFileWarnings = [nullText, passedOver, noColumn];
+
 /** Warning that counts the fields that are not named. */
 export const furtherFields = 'further_unknown_fields';
 

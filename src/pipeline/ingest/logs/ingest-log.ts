@@ -14,7 +14,7 @@ import { addKeyRun, filesThatMayHold, keyRunName } from '../../warehouse/keys/ev
 import { mergeKeyRuns } from '../../warehouse/keys/upkeep.ts';
 import { mergeSmallFiles } from '../../warehouse/merge-event-files.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
-import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
+import { dropFindingsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
 import { recordFile } from '../ledger/ledger.ts';
 import type { EventEngine, StagedFiles } from '../engine/event-engine.ts';
 import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
@@ -62,7 +62,7 @@ export async function ingestLog(
     batch,
     history: (keys) => filesThatMayHold({ ...run, connection }, schema.kind, keys),
   });
-  await dropRejectsOf(connection, batch.files);
+  await dropFindingsOf(connection, batch.files);
   const rejected = await recordRejects(connection, schema, batch, staged);
   const warnings = await recordWarnings(
     connection,

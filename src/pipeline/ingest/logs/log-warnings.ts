@@ -67,23 +67,21 @@ interface FileWarning {
   rows: number;
 }
 
-/** What mappings passed over. Those of a file that is read again are counted already. */
+/** What mappings passed over. */
 function ofMappings({ files }: LogBatch): FileWarning[] {
-  return files
-    .filter(({ before }) => before?.status !== 'loaded')
-    .flatMap(({ fileId, mapped }) => mappedWarnings(mapped).map((warning) => ({ file_id: fileId, ...warning })));
+  return files.flatMap(({ fileId, mapped }) =>
+    mappedWarnings(mapped).map((warning) => ({ file_id: fileId, ...warning })),
+  );
 }
 
-/** Cells that say NULL, in columns that are read. Ones of a file that was loaded before are counted already. */
+/** Cells that say NULL, in columns that are read. */
 function nullTexts({ fields }: LogSchema, { files }: LogBatch): FileWarning[] {
-  return files
-    .filter(({ before }) => before?.status !== 'loaded')
-    .flatMap(({ fileId, nullTexts: texts }) =>
-      fields.flatMap(({ name }) => {
-        const rows = texts.get(name);
-        return rows === undefined ? [] : [{ file_id: fileId, warning: nullText, field: name, rows }];
-      }),
-    );
+  return files.flatMap(({ fileId, nullTexts: texts }) =>
+    fields.flatMap(({ name }) => {
+      const rows = texts.get(name);
+      return rows === undefined ? [] : [{ file_id: fileId, warning: nullText, field: name, rows }];
+    }),
+  );
 }
 
 /** Identifiers that somebody's list may have had as long numbers. */

@@ -6,12 +6,16 @@ import type { LedgerCounts } from '../ledger/ledger.ts';
 import type { LogBatchFile } from '../engine/log-batch.ts';
 import type { LedgerRow } from '../ledger/read-again.ts';
 import type { ReadingSettings } from '../ledger/reading-settings.ts';
-import { totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
+import { totalOf, wholeFileWarnings, type CountedWarning } from '../ledger/warning-counts.ts';
 
-/** Removes the rejects of logs that are read again: this reading writes new ones. */
-export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogBatchFile[]): Promise<void> {
+/** Removes of logs that are read again what this reading finds anew: rejects, and warnings of the whole file. */
+export async function dropFindingsOf(connection: DuckDBConnection, files: readonly LogBatchFile[]): Promise<void> {
   const again = files.filter(({ before }) => before !== undefined).map(({ fileId }) => fileId);
-  if (again.length > 0) await kyselyOn(connection).deleteFrom('rejects').where('file_id', 'in', again).execute();
+  if (again.length === 0) return;
+  const db = kyselyOn(connection);
+  await db.deleteFrom('rejects').where('file_id', 'in', again).execute();
+  const ofFiles = db.deleteFrom('ingest_warnings').where('file_id', 'in', again);
+  await ofFiles.where('warning', 'in', wholeFileWarnings).execute();
 }
 
 /**
@@ -26,11 +30,11 @@ export async function recordReadAgain(
   readWith: ReadingSettings,
 ): Promise<void> {
   const { file_id } = before;
-  const rows = now.accepted + now.duplicates + now.rejected;
+  // Rows that were accepted once stay, also those that this reading rejects, passes over or finds under another id.
+  const foundAgain = Math.min(before.accepted, now.duplicates);
   const accepted = before.accepted + now.accepted;
-  // A row that was accepted once stays, even where it would be rejected now.
-  const duplicates = Math.max(0, now.duplicates - before.accepted);
-  const rejected = rows - accepted - duplicates;
+  const duplicates = now.duplicates - foundAgain;
+  const rejected = Math.max(0, now.rejected - (before.accepted - foundAgain));
   if (rejected < now.rejected) {
     const ofFile = db.selectFrom('rejects').select('line').where('file_id', '=', file_id);
     await db
@@ -47,7 +51,7 @@ export async function recordReadAgain(
     .set({
       status: 'loaded',
       reason: null,
-      rows,
+      rows: accepted + duplicates + rejected,
       accepted,
       duplicates,
       conflicts: Math.min(duplicates, now.conflicts),
@@ -61,7 +65,7 @@ export async function recordReadAgain(
     .execute();
 }
 
-/** Rows of the earlier reading and those of this one each have warnings: as many as a file may have, a few dozen. */
+/** Events of the earlier reading and those of this one each have warnings: as many as a file may have, a few dozen. */
 async function addUpWarnings(db: StateDatabase['db'], fileId: number): Promise<CountedWarning[]> {
   const warnings = await db
     .selectFrom('ingest_warnings')
