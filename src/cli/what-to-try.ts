@@ -7,7 +7,7 @@ import { typedOfferline } from '../kit/text/typed-commands.ts';
 const feeds: Readonly<Record<Site['variant'], string>> = {
   C: '/c/api/v1/offers?limit=3',
   B: '/b/api/v1/offers?take=3',
-  A: '/a/api/offers?user_id=ann',
+  A: '/a/api/offers?user_id=ann&format=offerwall',
 };
 
 /** What a demo means to fail, in the words of its log. */
