@@ -83,6 +83,17 @@ test('the feed has the site’s own links and prices, by the same filters as the
   expect(await (await look('/portal?from=2026-11-01')).text()).toContain('No click and no conversion');
 });
 
+test('the form of the statement takes either day alone; what is left empty bounds nothing', async () => {
+  const fieldsOf = async (path: string) => {
+    const answer = await look(path);
+    const fields = [...(await answer.text()).matchAll(/name="(?:from|to)" value="([^"]*)"/g)];
+    return [answer.status, ...fields.map(([, value]) => value)];
+  };
+  expect(await fieldsOf('/portal?from=&to=2026-11-20')).toEqual([200, '', '2026-11-20']);
+  expect(await fieldsOf('/portal?from=2026-11-01&to=')).toEqual([200, '2026-11-01', '']);
+  expect(await fieldsOf('/portal?from=&to=')).toEqual([200, '2026-10-22', '']);
+});
+
 describe('a sign-in', () => {
   test('gives a cookie that no page can read, and ends with it', async () => {
     const answer = await signIn(site);

@@ -49,8 +49,8 @@ export const statementPage: PortalPage = {
   path: '/portal',
   title: 'Statement',
   async show({ asked, asOf, ask }) {
-    const from = asked['from'] ?? (asked['to'] === undefined ? addDays(dayOf(asOf), -29) : '');
-    const shown = { ...asked, from };
+    const isBounded = asked['from'] !== undefined || asked['to'] !== undefined;
+    const shown = isBounded ? asked : { from: addDays(dayOf(asOf), -29) };
     const { days: rows, totals } = await ask(statement, statementBody, shown);
     return html`${portalFilters('/portal', days, shown)}
     ${portalTable('Your days', statementColumns, rows.toReversed(), {
