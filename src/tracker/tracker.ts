@@ -149,7 +149,7 @@ export async function createTracker({
     metrics,
     async unready() {
       // A check right after a refresh is to see its routes.
-      await poll().catch(failed);
+      await polled();
       return unready();
     },
     log,
@@ -190,8 +190,9 @@ export async function createTracker({
   await poll();
   await tick();
   const failed = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; will retry`);
+  const polled = () => poll().catch(failed('polling for sites, routes, countries and sources'));
   const stops = [
-    repeat(() => void poll().catch(failed('polling for sites, routes, countries and sources')), pollMilliseconds),
+    repeat(() => void polled(), pollMilliseconds),
     repeat(() => void tick().catch(failed('looking after the logs of clicks and conversions')), tickMilliseconds),
     repeat(logSummary, summaryMilliseconds),
   ];

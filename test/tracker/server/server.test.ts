@@ -35,6 +35,28 @@ it('is alive at once, and ready when there are routes and room', async () => {
   expect(test.rows().map(({ click_id }) => click_id)).toEqual([clickIdOf(click)]);
 });
 
+it('logs a poll that fails while it is asked whether it is ready', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [] });
+  const lines: string[] = [];
+  const log = (await import('pino')).pino(
+    {},
+    {
+      write(line: string) {
+        // As a full disk refuses a line of the log.
+        if (line.includes('sites.json cannot be used')) throw new Error('no room for this line');
+        lines.push(line);
+      },
+    },
+  );
+  const effects = { ...realEffects, now: () => start };
+  const other = await createTracker({ data: test.data, settings: test.settings, log, effects, repeat: () => () => {} });
+  const address = await other.listen({ host: '127.0.0.1', port: 0 });
+  writeFileSync(test.data.sitesFile, '{');
+  expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  await other.close();
+  expect(lines.join('')).toMatch(/no room for this line.*"msg":"polling for sites, .* failed; will retry"/);
+});
+
 it('measures what it does, without a word of who did it', async () => {
   await using test = await TrackerUnderTest.start({
     routes: [route({ offer_id: 1 }), route({ offer_id: 2, status: 'vanished' })],
