@@ -21,8 +21,15 @@ it('every command is there when it is named, with few others loaded beside it', 
   expect(unknown.commands.map((command) => command.name())).toEqual(all);
 });
 
+const allOf = (command: Command): Command[] => [command, ...command.commands.flatMap(allOf)];
+
+it('every command that is no group of others takes --json', async () => {
+  const commands = allOf(await createProgram(context)).filter((command) => command.commands.length === 0);
+  const without = commands.filter((command) => !command.options.some(({ long }) => long === '--json'));
+  expect(without.map((command) => command.name())).toEqual([]);
+});
+
 it('every command tells what it takes', async () => {
-  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
-  for (const command of all(await createProgram(context)))
+  for (const command of allOf(await createProgram(context)))
     expect(command.helpInformation()).toContain(`Usage: ${command.parent === null ? command.name() : ''}`);
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { settingsSchema } from '../../../kit/config/settings.ts';
 import { sitesSchema } from '../../../kit/sites/sites.ts';
 import { sourcesSchema } from '../../../sources/config/sources-file.ts';
+import { addCommand } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 /** Schemas of the files that people write, by the file's name. */
@@ -13,12 +14,12 @@ const schemas = {
 } as const satisfies Record<string, z.ZodType>;
 
 export function addSchemaCommand(program: Command, context: CommandContext): void {
-  program
-    .command('schema')
-    .summary('Prints the JSON Schema of a configuration file, so that an editor completes it')
-    .description(
-      'Prints the JSON Schema of a configuration file, so that an editor completes it and marks mistakes. For VS Code: save it as a file, and name that under "json.schemas" in its settings.',
-    )
+  addCommand(
+    program,
+    'schema',
+    'Prints the JSON Schema of a configuration file, so that an editor completes it and marks mistakes',
+    'For VS Code: save it as a file, and name that under "json.schemas" in its settings.',
+  )
     .addArgument(new Argument('[file]', 'which file').choices(Object.keys(schemas)).default('offerline.json'))
     .action((file: keyof typeof schemas) => {
       context.print(`${JSON.stringify(jsonSchemaOf(file), null, 2)}\n`);
