@@ -49,8 +49,14 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Removes users and queries of URLs: our logs name hosts only, but an error of a library may have a whole URL. */
+/**
+ * Removes users and queries of addresses: our log lines name hosts only, but an error of a library may have a whole
+ * one, such as that of a database.
+ */
 function shownText(text: string): string {
-  const shown = text.replaceAll(/(\bhttps?:\/\/)(?:[^\s/?#@]*@)?([^\s?#"'`]*)[?#][^\s"'`]*/gi, '$1$2?…');
+  const shown = text.replaceAll(
+    /([a-z][a-z\d+.-]{0,30}:\/\/)(?:[^\s/?#]*@)?([^\s?#"'`]*)([?#][^\s"'`]*)?/gi,
+    (_address, scheme: string, host: string, query?: string) => scheme + host + (query === undefined ? '' : '?…'),
+  );
   return shown.length > maxTextLength ? `${shown.slice(0, maxTextLength)}…` : shown;
 }

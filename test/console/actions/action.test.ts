@@ -121,6 +121,13 @@ describe('the lines of a job', () => {
     );
     expect(textOf('POST http://p.example?token=t: reset')).toBe('POST http://p.example?… reset');
     expect(textOf('to http://p.example/in failed (what then?)')).toBe('to http://p.example/in failed (what then?)');
+    expect(textOf('https://user:secret@host/x failed')).toBe('https://host/x failed');
+    expect(textOf('no answer of postgres://own:p@ss@db:5432/net?sslmode=off, redis://:pw@[::1]:6379')).toBe(
+      'no answer of postgres://db:5432/net?… redis://[::1]:6379',
+    );
+    expect(jobLines('Error: connect s3+https://key:pw@bucket', 1)[0]?.text).toBe('Error: connect s3+https://bucket');
+    expect(errorLine('Error: postgres://own:pw@db refused')).toBe('Error: postgres://db refused');
+    expect(textOf('http://p.example/@scope/name, a@b.example')).toBe('http://p.example/@scope/name, a@b.example');
     expect(textOf('x'.repeat(2000))?.length).toBe(501);
   });
 
