@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -102,7 +103,7 @@ beforeAll(async () => {
   await pipeline.landOffers('net', offers.slice(0, 1));
   await pipeline.landOffers('other', [{ external_id: 'x', title: '<b>X</b>', payout: '1,5' }]);
   await writeFile(join(landing, 'offers/other/headless.csv'), 'a;b\n"<i>1</i>";2\n');
-  await writeFile(join(landing, 'clicks/headless.csv'), 'name;when\n203.0.113.9;Browser/1\n');
+  await writeFile(join(landing, 'clicks/no head.csv'), 'name;when\n203.0.113.9;Browser/1\n');
   await writeFile(join(landing, 'clicks/notes.log'), 'x');
   await pipeline.landLog('clicks', 'ndjson', [click('late', ago(3 * 24 * 60))]);
   await pipeline.refresh(ago(5));
@@ -131,7 +132,7 @@ async function opened(): Promise<Look> {
 
 it('a file that cannot be read shows why, its first rows and what helps; of a log no values', async () => {
   const look = await opened();
-  const pages = ['offers/other/headless.csv', 'clicks/headless.csv'].map(async (path) => {
+  const pages = ['offers/other/headless.csv', 'clicks/no head.csv'].map(async (path) => {
     const [file] = await pipeline.ask<{ file_id: number }>(`SELECT file_id FROM ingest_files WHERE path = '${path}'`);
     return look(`/files/${file?.file_id}`);
   });
@@ -142,14 +143,20 @@ it('a file that cannot be read shows why, its first rows and what helps; of a lo
   expect(catalog?.markup).not.toContain('<i>1');
   expect(log?.text).toContain('name;when xxx.x.xxx.x;xxxxxxx/x');
   expect(log?.markup).not.toContain('203.0.113.9');
+  const [, command = ''] = /<span data-copy><code>(offerline inspect .*?)<\/code>/.exec(log?.markup ?? '') ?? [];
+  const typed = `offerline() { printf %s "$2"; }; ${command.replaceAll('&quot;', '"').replaceAll('&#39;', "'")}`;
+  const env = { OFFERLINE_DATA: pipeline.data.root };
+  expect(execFileSync('sh', ['-c', typed], { encoding: 'utf8', env })).toBe(
+    join(pipeline.data.landing, 'clicks/no head.csv'),
+  );
   const fields = (await look('/fields')).markup;
   for (const anchor of ['file-missing_column', 'reject-bad_payout', 'reject-missing_external_id'])
     expect(fields, anchor).toContain(`id="${anchor}"`);
   // Other bytes under its name are another file.
-  await writeFile(join(pipeline.data.landing, 'clicks/headless.csv'), 'other bytes');
+  await writeFile(join(pipeline.data.landing, 'clicks/no head.csv'), 'other bytes');
   const { file_id } =
     (
-      await pipeline.ask<{ file_id: number }>(`SELECT file_id FROM ingest_files WHERE path = 'clicks/headless.csv'`)
+      await pipeline.ask<{ file_id: number }>(`SELECT file_id FROM ingest_files WHERE path = 'clicks/no head.csv'`)
     )[0] ?? {};
   expect((await look(`/files/${file_id}`)).text).toContain('They cannot be shown: another file has its name now');
 });

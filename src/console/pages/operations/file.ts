@@ -4,6 +4,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { codeText } from '../../html/code-text.ts';
+import { dataFileWord } from '../../html/data-file.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../../html/values.ts';
@@ -132,7 +133,7 @@ function quarantined({ path, reason }: LandingFileRow, beginning: FileBeginning)
     <p><a href="/fields#file-${code}"><code>${code}</code></a>: ${codeText(fileCure(code))}.</p>
     <p>
       <a href="/try-file">Try a file</a> shows what is in it and proposes a mapping; on the machine
-      <span data-copy><code>offerline inspect landing/${visibleText(path)}</code></span> does.
+      <span data-copy><code>offerline inspect ${visibleText(dataFileWord(`landing/${path}`))}</code></span> does.
     </p>
     <h3>Its first rows</h3>
     ${

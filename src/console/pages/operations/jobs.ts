@@ -1,6 +1,7 @@
 import type { Job } from '../../actions/job.ts';
 import type { JobLine } from '../../actions/log-lines.ts';
 import { statusBadge } from '../../html/badges.ts';
+import { dataFileWord } from '../../html/data-file.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, snapshotLink } from '../../html/values.ts';
@@ -129,7 +130,7 @@ export function countsOf(counts: Readonly<Record<string, number>>): Html {
 
 /** Prints a file of the console's folder: the CLI has no command for the console's own jobs. */
 function catCommand(file: string): string {
-  return `cat "\${OFFERLINE_DATA:-data/var}/console/${file}"`;
+  return `cat ${dataFileWord(`console/${file}`)}`;
 }
 
 function rowOf({ id, title, user, startedAt, state, stateText, command, end }: Job): JobRow {
