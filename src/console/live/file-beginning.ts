@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { openRegularFile } from '../../kit/config/regular-file.ts';
+import { bareName, knownNames } from '../../kit/intake/known-names.ts';
 import { decodeHead, encodingOf } from '../../kit/intake/reading/decode.ts';
 import { recognizePacking, type Packing } from '../../kit/intake/reading/recognize.ts';
 import { visibleText } from '../../kit/text/visible-text.ts';
@@ -49,9 +50,9 @@ export async function readBeginning(landing: string, { path, kind, bytes }: Land
   const rows = text
     .split(/\r\n|\r|\n/)
     .slice(0, maxRows)
-    .map((row) => visibleText(row.length > maxCharacters ? `${row.slice(0, maxCharacters)}…` : row));
+    .map((row) => (row.length > maxCharacters ? `${row.slice(0, maxCharacters)}…` : row));
   const masked = kind !== 'offers';
-  return { rows: masked ? rows.map((row, index) => maskedRow(row, index === 0)) : rows, masked };
+  return { rows: (masked ? maskedRows(rows) : rows).map(visibleText), masked };
 }
 
 /** Throws where a link leads out of the folder. */
@@ -73,21 +74,36 @@ function unpackedHead(head: Buffer, packing: Packing): Buffer | undefined {
   return undefined;
 }
 
-/** A name of a field: of a header row, or before a colon. */
-const name = /"?[A-Za-z][A-Za-z_ -]{0,39}"?/.source;
+/** Names that fields have in exports; they alone may have digits, as `sub1` has. */
+const namesOfExports = new Set(
+  Object.values(knownNames)
+    .flatMap((fields) => Object.entries(fields).flatMap(([field, names]) => [field, ...Object.keys(names)]))
+    .map(bareName),
+);
+const isKnown = (name: string) => namesOfExports.has(bareName(name));
+const isWord = (name: string) => /^[A-Za-z][A-Za-z_ -]{0,39}$/.test(name);
+const hasDigit = (text: string) => /\p{N}/u.test(text);
 
-/** The row with `x` for each letter and digit of a value. */
-function maskedRow(row: string, isFirst: boolean): string {
-  const kept = isFirst
-    ? new RegExp(`(?<=^|[,;\\t|])${name}(?=[,;\\t|]|$)|${name}(?=\\s*:)`, 'g')
-    : new RegExp(`${name}(?=\\s*:)`, 'g');
-  let masked = '';
-  let end = 0;
-  for (const { 0: text, index } of row.matchAll(kept)) {
-    masked += xOf(row.slice(end, index)) + text;
-    end = index + text.length;
-  }
-  return masked + xOf(row.slice(end));
+/**
+ * Masks values by `x` for each letter and digit. The first row keeps names that exports are known to have; as a header
+ * it keeps other words, too: it has no digit and the next row has one, since each row of a log has a moment.
+ */
+function maskedRows([first = '', ...others]: readonly string[]): string[] {
+  if (/^\s*[[{<]/.test(first)) return [first, ...others].map(maskedMembers);
+  const nameIn = (cell: string) => cell.trim().replace(/^"(.*)"$/, '$1');
+  const names = first.split(/[,;\t|]/).map(nameIn);
+  const isHeader =
+    names.length > 1 && names.every((name) => isKnown(name) || !hasDigit(name)) && hasDigit(others[0] ?? '');
+  const isKept = (name: string) => isKnown(name) || (isHeader && isWord(name));
+  const masked = first.replaceAll(/[^,;\t|]+/g, (cell) => (isKept(nameIn(cell)) ? cell : xOf(cell)));
+  return [masked, ...others.map(maskedMembers)];
+}
+
+/** Masks all of a row but the names of JSON, which are in quotes before a colon. */
+function maskedMembers(row: string): string {
+  return row.replaceAll(/"([^"\\]*)"(?=\s*:)|[\p{L}\p{N}]/gu, (text, name?: string) =>
+    name !== undefined && (isKnown(name) || isWord(name)) ? text : xOf(text),
+  );
 }
 
 function xOf(text: string): string {
