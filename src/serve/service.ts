@@ -119,7 +119,13 @@ export async function createService({
   const limits =
     (settings.limits && (await openSharedLimits?.({ data, settings: settings.limits, now, log, metrics }))) ??
     RequestLimits.embedded(data, now(), log);
-  await follower.start();
+  try {
+    await follower.start();
+  } catch (error) {
+    // Nobody gets the service, which would close them: a connection to Redis would keep the process.
+    limits.close();
+    throw error;
+  }
 
   const links = new WeakMap<PublishedSnapshot, Links>();
   const snapshot = () => follower.serving;

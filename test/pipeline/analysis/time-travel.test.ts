@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withSnapshotDatabase } from '../../../src/pipeline/analysis/snapshot-database.ts';
 import type { SnapshotDiff } from '../../../src/pipeline/analysis/diff.ts';
 import { schemaVersion } from '../../../src/pipeline/snapshot/manifest.ts';
 import { packageVersion } from '../../../src/kit/files/package-files.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
+import { RequestLimits } from '../../../src/serve/access/limits.ts';
 import { createService, type Service } from '../../../src/serve/service.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { clicks, sites } from '../../e2e/small-data.ts';
@@ -216,9 +217,12 @@ describe('serve --snapshot', () => {
     }
   });
 
-  it('refuses one that is not whole', async () => {
+  it('refuses one that is not whole, and closes the limits that were opened before', async () => {
     await flipBit(join(pipeline.data.published, first, 'analytics.duckdb'));
+    const closed = vi.spyOn(RequestLimits.prototype, 'close');
+    onTestFinished(() => closed.mockRestore());
     await expect(start(first)).rejects.toThrow(/damaged: analytics\.duckdb does not have the SHA-256/);
+    expect(closed).toHaveBeenCalledOnce();
     expect(await usageErrorOf(root, 'serve', '--snapshot', 'unknown')).toContain('there is no snapshot "unknown"');
   });
 });
