@@ -127,3 +127,22 @@ it('links lead to where a tracker listens, after a move with the next snapshot',
   expect(await linked()).toEqual(['two', '9001']);
   expect(await serving.end('SIGTERM')).toBe(0);
 });
+
+it('a service that cannot begin ends the schedule that it began, and exits', slow, async () => {
+  const nextYear = { refresh: { cron: '0 0 1 1 *' }, postbacks: null, maintenance: null };
+  await configure({ schedule: nextYear, limits: { redis: { env: 'OFFERLINE_TEST_UNSET' }, servers: 2 } });
+  const { code, stdout, stderr } = await offerline(data.root, 'start', '--port', '0');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('OFFERLINE_TEST_UNSET');
+});
+
+it('a service that cannot begin ends the following of storage that it began, and exits', slow, async () => {
+  // Nobody listens there.
+  const storage = { url: 's3://bucket/ours', endpoint: 'http://127.0.0.1:1', follow: true };
+  const keys = { access_key_id: 'an-id', secret_access_key: 'a-secret-of-storage' };
+  await configure({ storage: { ...storage, ...keys } });
+  await writeFile(data.sitesFile, '{"sites": [');
+  const { code, stdout, stderr } = await offerline(data.root, 'serve', '--port', '0');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('sites.json');
+});

@@ -19,6 +19,7 @@ import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { whatToTry } from '../../what-to-try.ts';
 import { openSchedule } from '../../schedule/open-schedule.ts';
+import type { Schedule } from '../../schedule/schedule.ts';
 import { ScheduleMetrics } from '../../schedule/schedule-metrics.ts';
 
 interface ServeOptions {
@@ -82,13 +83,15 @@ export function addServeCommands(program: Command, context: CommandContext): voi
       const existing = existingData();
       // Before the networks: a second start would find their ports taken, and lead the pulls of the first one astray.
       await alone(existing, 'start', context, async (settings) => {
-        const networks = await demo?.playNetworks(existing, context);
-        const receiver = await demo?.receivePostbacks(existing, context);
-        const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
+        let networks: AsyncDisposable | undefined;
+        let receiver: { port: number; close(): Promise<void> } | undefined;
         let tracker: ChildCommand | undefined;
         let console: ChildCommand | undefined;
         let traffic: { stop(): void } | undefined;
         try {
+          networks = await demo?.playNetworks(existing, context);
+          receiver = await demo?.receivePostbacks(existing, context);
+          const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
           tracker = await startChildCommand('track', context.terminal.logger, portBeside(options, 2));
           // The link of before leads in nobody any more.
           const reportLink = ({ link }: ListeningChild) => {
@@ -178,25 +181,30 @@ async function serve(
   const { logger } = context.terminal;
   const isFollowing = options.snapshot === undefined && settings.storage?.follow === true;
   const machine = scheduled || isFollowing ? new ScheduleMetrics(data, settings, logger) : undefined;
-  const schedule = scheduled && machine ? await openSchedule(data, settings, context, machine, environment) : undefined;
-  const following = isFollowing ? await followed(data, settings, context, machine) : undefined;
-  // Loaded here alone: no other command answers HTTP, and each would start later for it.
-  const { createService } = await import('../../../serve/service.ts');
-  const service: Service = await createService({
-    data,
-    settings,
-    log: logger,
-    openSharedLimits,
-    moreMetrics: machine?.metrics,
-    environment: { ...process.env, ...environment },
-    trackerAddress: () => trackerAddress(data, settings.tracker, {}),
-    snapshotId:
-      options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
-  });
+  let schedule: Schedule | undefined;
+  let following: { stop(): Promise<void> } | undefined;
+  let service: Service | undefined;
+  // What was begun ends also where the next cannot begin: its timers would keep the process, without a service.
   try {
-    const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port, '');
+    if (scheduled && machine) schedule = await openSchedule(data, settings, context, machine, environment);
+    if (isFollowing) following = await followed(data, settings, context, machine);
+    // Loaded here alone: no other command answers HTTP, and each would start later for it.
+    const { createService } = await import('../../../serve/service.ts');
+    const created = await createService({
+      data,
+      settings,
+      log: logger,
+      openSharedLimits,
+      moreMetrics: machine?.metrics,
+      environment: { ...process.env, ...environment },
+      trackerAddress: () => trackerAddress(data, settings.tracker, {}),
+      snapshotId:
+        options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
+    });
+    service = created;
+    const address = await listen(created, options.host ?? settings.host, options.port ?? settings.port, '');
     logger.info({ address }, 'serving');
-    const first = schedule?.caughtUp.then(() => Promise.all([service.poll(), tracker && followNow(tracker)]));
+    const first = schedule?.caughtUp.then(() => Promise.all([created.poll(), tracker && followNow(tracker)]));
     await Promise.race([first, untilStopped()]);
     const link = console?.link ?? undefined;
     printAnswer(
@@ -208,7 +216,7 @@ async function serve(
     await untilStopped();
   } finally {
     logger.info('stopping: answers and the run under way are finished first');
-    await leave(service.close(), schedule?.stop(), following?.stop());
+    await leave(service?.close(), schedule?.stop(), following?.stop());
   }
 }
 
