@@ -75,8 +75,9 @@ export class SnapshotConnections {
   }
 
   async #open(): Promise<SnapshotDatabase> {
+    let database: OpenDuckDB | undefined;
     try {
-      const database = await openAnalytics(this.#folder, {
+      database = await openAnalytics(this.#folder, {
         // A query touches little; the pipeline on the same machine shall have the rest.
         threads: '1',
         memory_limit: '512MiB',
@@ -92,6 +93,8 @@ export class SnapshotConnections {
       }
       return { database, files, idle, waiting: [] };
     } catch (error) {
+      // The next query opens it anew.
+      database?.close();
       this.#database = undefined;
       throw error;
     }

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
@@ -138,6 +139,26 @@ test('a database that cannot be opened is our failure, reported in the variantâ€
     });
   }
   expect(await running.json('/a/api/offers?site_key=wall&user_id=u&format=PTC')).toMatchObject({ total: 0 });
+});
+
+test('a snapshot that cannot be used once its database is open is let go of', async (context) => {
+  if (!existsSync('/proc/self/fd')) context.skip('only Linux shows which files are open');
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  const files = { 'analytics.duckdb': await analyticsDatabase(...clickTables) };
+  const folder = await writeSnapshot(data, 'one', { offers: [], files });
+  await rm(join(folder, 'manifest.json'));
+  const connections = new SnapshotConnections(folder);
+  for (let time = 0; time < 2; time++) await expect(connections.hold()).rejects.toThrow('manifest.json');
+  const open = readdirSync('/proc/self/fd').flatMap((number) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${number}`);
+    } catch {
+      // The one that listed them.
+      return [];
+    }
+  });
+  expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
 });
 
 test('lookups beyond those that may wait are refused at once, and the others are answered', async () => {
