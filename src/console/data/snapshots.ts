@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { isMomentary } from '../../kit/errors/machine-failure.ts';
 import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { ConsoleSnapshot } from './console-snapshot.ts';
 import { TooBusyError } from './serial-queue.ts';
@@ -21,7 +22,10 @@ export class ConsoleSnapshots {
   #current: ConsoleSnapshot | undefined;
   /** Older snapshots in the order of opening. */
   readonly #older = new Map<string, OlderSnapshot>();
+  /** Snapshots that were found bad: not looked at again. */
   readonly #refused = new Set<string>();
+  /** The snapshot that was complained about last: the next look, a second later, finds the same. */
+  #complained: string | undefined;
 
   constructor(data: DataDirectory, log: Logger) {
     this.#data = data;
@@ -40,8 +44,14 @@ export class ConsoleSnapshots {
     try {
       opened = await ConsoleSnapshot.open(join(this.#data.published, name));
     } catch (error) {
-      this.#refused.add(name);
-      this.#log.error({ snapshot_id: name, err: error }, `the published snapshot cannot be opened; ${this.#current === undefined ? 'none is shown' : `${this.#current.id} stays shown`}. \`offerline doctor\` says what to do`);
+      if (!isMomentary(error)) this.#refused.add(name);
+      if (name === this.#complained) return false;
+      this.#complained = name;
+      const shown = this.#current === undefined ? 'none is shown' : `${this.#current.id} stays shown`;
+      this.#log.error(
+        { snapshot_id: name, err: error },
+        `the published snapshot cannot be opened; ${shown}. \`offerline doctor\` says what to do`,
+      );
       return false;
     }
     const before = this.#current;

@@ -62,6 +62,21 @@ export function machineFailure(error: unknown): OfferlineError | undefined {
   return cause instanceof Error ? machineFailure(cause) : undefined;
 }
 
+/** Codes of a process that has too much open or too little memory for now. */
+const momentary: readonly string[] = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'];
+
+/**
+ * True where an error, or its cause, is of the machine's moment and not of what was read: worth another try. DuckDB's
+ * errors have no code; what exceeds its own `memory_limit` does so at the next try, too.
+ */
+export function isMomentary(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return (
+    momentary.includes(code) || /too many open files|cannot allocate memory/i.test(message) || isMomentary(error.cause)
+  );
+}
+
 /** True where an error, or its cause, means that the disk can be read and not written. */
 export function isDiskUnwritable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -2,14 +2,12 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { isMomentary } from '../../kit/errors/machine-failure.ts';
 import { currentName, manifestOf, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { manifestFile } from '../../pipeline/snapshot/manifest.ts';
 import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';
 import { openSnapshot } from './published-snapshot.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
-
-/** Errors of the machine's moment, not of the snapshot: worth another try at the next look. */
-const momentary = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
 /**
  * Keeps the snapshot that `published/current` names in memory; one that is not whole leaves the last good one. With a
@@ -89,7 +87,7 @@ export class SnapshotFollower {
     } catch (error) {
       if (this.#pinned !== undefined) throw error;
       this.#serving = undefined;
-      this.#refuse(snapshot.id, error as NodeJS.ErrnoException);
+      this.#refuse(snapshot.id, error as Error);
       for (const id of await this.#olderThan(snapshot.id)) if (await this.#take(id)) return;
     }
   }
@@ -118,7 +116,7 @@ export class SnapshotFollower {
       this.#serving = snapshot;
       this.#servedManifest = manifest;
     } catch (error) {
-      this.#refuse(id, error as NodeJS.ErrnoException);
+      this.#refuse(id, error as Error);
       return false;
     }
     await before?.connections.retire();
@@ -140,8 +138,8 @@ export class SnapshotFollower {
     return about && `${about.ino} ${about.mtimeNs} ${about.size}`;
   }
 
-  #refuse(id: string, error: NodeJS.ErrnoException): void {
-    if (!momentary.has(error.code ?? '')) this.#refused.add(id);
+  #refuse(id: string, error: Error): void {
+    if (!isMomentary(error)) this.#refused.add(id);
     const stays = this.#serving === undefined ? 'it is not served' : `it is not served, ${this.#serving.id} stays`;
     this.#complain(
       id,

@@ -1,6 +1,8 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { roles } from '../../../src/console/access/users.ts';
 import { ConsoleSnapshot } from '../../../src/console/data/console-snapshot.ts';
+import { ConsoleSnapshots } from '../../../src/console/data/snapshots.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { consoleOver, type Look, type OpenConsole } from '../pages/signed-in.ts';
 
@@ -57,5 +59,23 @@ it.each(roles)('the most requested pages are rendered for a %s before the first 
   } finally {
     asked.mockRestore();
     await fresh.close();
+  }
+});
+
+it('a snapshot that cannot be opened for the moment is said once and tried again', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const snapshots = new ConsoleSnapshots(pipeline.data, log);
+  const opening = vi.spyOn(ConsoleSnapshot, 'open');
+  opening.mockRejectedValueOnce(Object.assign(new Error('EMFILE: open'), { code: 'EMFILE' }));
+  opening.mockRejectedValueOnce(new Error('IO Error: Cannot open file "analytics.duckdb": Too many open files'));
+  try {
+    const shown: boolean[] = [];
+    for (let look = 0; look < 3; look++) shown.push(await snapshots.poll());
+    expect(shown).toEqual([false, false, true]);
+    expect(lines).toEqual([expect.stringContaining('cannot be opened; none is shown')]);
+  } finally {
+    opening.mockRestore();
+    snapshots.close();
   }
 });

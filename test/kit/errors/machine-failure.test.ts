@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { exitCode, OfferlineError, UsageError } from '../../../src/kit/errors/errors.ts';
-import { machineFailure } from '../../../src/kit/errors/machine-failure.ts';
+import { isMomentary, machineFailure } from '../../../src/kit/errors/machine-failure.ts';
 
 const withCode = (code: string) => Object.assign(new Error(`${code}: write '/data/x'`), { code });
 
@@ -46,4 +46,16 @@ it.each([
   undefined,
 ])('leaves %s alone', (error) => {
   expect(machineFailure(error)).toBeUndefined();
+});
+
+it.each([
+  [withCode('EMFILE'), true],
+  [new Error('IO Error: Cannot open file "/data/x": Too many open files'), true],
+  [new Error('a file cannot be read', { cause: withCode('ENOMEM') }), true],
+  // As much memory is needed at the next try.
+  [new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB (20.0 MiB/24.0 MiB used)'), false],
+  [withCode('EIO'), false],
+  [undefined, false],
+])('%s is worth another try: %s', (error, isWorthIt) => {
+  expect(isMomentary(error)).toBe(isWorthIt);
 });
