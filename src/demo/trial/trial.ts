@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { OfferlineError } from '../../kit/errors/errors.ts';
 import { followLink } from './follow-link.ts';
 import { figuresOf } from './published-trial.ts';
 import { trialConversionId, isRecorded, sendReport, takeBack } from './report-conversion.ts';
@@ -37,6 +38,12 @@ export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
   const conversionId = trialConversionId(credit);
   const begun = trial.now();
   let isPublished = false;
+  const putRight = async () => {
+    if (!isRecorded(credit, begun)) return;
+    report.taken_back = await takeBack(credit);
+    const left = await leaving(trial, isPublished);
+    reportStep({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
+  };
   try {
     const { answer, tracked } = await sendReport(credit, 'credit');
     report.conversion = { conversion_id: conversionId, answer, row: tracked.row };
@@ -51,14 +58,21 @@ export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
     reportStep({ step: 'figures', done: true, text: changesOf(report.figures) });
     report.postback = await postbackOf(trial, conversionId);
     reportStep({ step: 'postback', done: report.postback !== null, text: postbackText(subject, report.postback) });
-  } finally {
-    if (isRecorded(credit, begun)) {
-      report.taken_back = await takeBack(credit);
-      const left = await leaving(trial, isPublished);
-      reportStep({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
-    }
+  } catch (error) {
+    const first = error as Error;
+    await putRight().catch((second: Error) => {
+      throw bothErrors(first, second);
+    });
+    throw first;
   }
+  await putRight();
   return report;
+}
+
+/** What went wrong first is often why the conversion could not be taken back. */
+function bothErrors(first: Error, second: Error): OfferlineError {
+  const message = `${first.message.replace(/\.$/, '')}. Then ${second.message}`;
+  return new OfferlineError(message, first instanceof OfferlineError ? first.exitCode : undefined, { cause: first });
 }
 
 function changesOf({ before, after }: NonNullable<TrialReport['figures']>): string {

@@ -169,6 +169,24 @@ it('takes back what was credited where the refresh fails, and where nobody wants
   ).toEqual([{ status: 'rejected', n: 2 }]);
 });
 
+it('says first what went wrong, then that the conversion could not be taken back', slow, async () => {
+  const pipeline = await published();
+  const { outcome, steps } = await trial(pipeline, 'mine', {}, (tracker) => ({
+    ...tracker,
+    async handOver() {
+      await tracker.close();
+      throw new OfferlineError('its port is in use.', exitCode.usage);
+    },
+  }));
+  expect(outcome).toMatchObject({
+    message: expect.stringMatching(
+      /^its port is in use\. Then north:test-\w+ could not be taken back and counts: report a reject .*ECONNREFUSED/,
+    ) as string,
+    exitCode: exitCode.usage,
+  });
+  expect(steps.at(-1)).toBe('✓ conversion');
+});
+
 it('takes back a credit whose answer was lost', slow, async () => {
   const pipeline = await published();
   let reports = 0;
