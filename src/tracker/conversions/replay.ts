@@ -4,7 +4,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import { maxReplayBytes, readRefused, type RefusedConversion } from './refused-conversions.ts';
 import { readReplayKey, replayAuthorization } from './replay-key.ts';
-import { refusalStatus } from './report/refusal.ts';
+import { refusalStatus, type RefusalReason } from './report/refusal.ts';
 
 export interface ReplayRequest {
   data: DataDirectory;
@@ -19,9 +19,6 @@ export interface ReplayRequest {
   /** Called with a sentence for each line that cannot be read. */
   warn: (message: string) => void;
 }
-
-/** Statuses of a report that is understood and refused, and would be refused again. */
-const refusals: ReadonlySet<number> = new Set(Object.values(refusalStatus));
 
 /** Outcomes of the reports of one source that were refused for one reason. */
 export interface ReplayedGroup {
@@ -116,11 +113,23 @@ async function submit(
     throw new OfferlineError(
       `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet: name the right address before the word replay, as in \`offerline track --port 8082 replay\`, or replay again once it has read sources.json. Nothing is lost.`,
     );
-  if (refusals.has(status)) return 'refused';
-  if (status !== 200)
-    throw new OfferlineError(`The tracker at ${tracker} answers ${status}: is it of this version? Nothing is lost.`);
-  const { status: answered } = JSON.parse(text) as { status: 'recorded' | 'duplicate' | 'ignored' };
-  return answered === 'ignored' ? 'refused' : answered;
+  const said = membersOf(text);
+  // By the reason, too: other servers have statuses such as 404 as well.
+  if (refusalStatus[said.error as RefusalReason] === status) return 'refused';
+  if (status === 200 && said.status === 'ignored') return 'refused';
+  if (status === 200 && (said.status === 'recorded' || said.status === 'duplicate')) return said.status;
+  throw new OfferlineError(
+    `What answers at ${tracker}, with ${status}, is no tracker of this version: name the right address before the word replay, as in \`offerline track --port 8082 replay\`. Nothing is lost.`,
+  );
+}
+
+/** The members of an answer in JSON; none of any other. */
+function membersOf(text: string): { status?: unknown; error?: unknown } {
+  try {
+    return Object(JSON.parse(text)) as object;
+  } catch {
+    return {};
+  }
 }
 
 function notRunning(tracker: string, cause?: unknown): OfferlineError {

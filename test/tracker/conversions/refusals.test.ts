@@ -260,6 +260,25 @@ describe('a replay', () => {
     expect((await test.receive({ method: 'POST', headers, body })).status).toBe(404);
   });
 
+  it.each([
+    // As the publishers' listener answers.
+    [404, '{"error": "not_found", "message": "there is no such path"}'],
+    [404, '<h1>Not Found</h1>'],
+    [403, '{"error": "forbidden"}'],
+    [200, '<h1>Welcome</h1>'],
+    [200, 'null'],
+  ])('says what to do where another server answers: %i %s', async (status, body) => {
+    await using test = await HandlerUnderTest.create();
+    await test.get({ click_id: 'nobody' });
+    await test.refusals.settled();
+    await writeFile(test.data.replayKeyFile, replayKey);
+    await using other = createServer((_, response) => void response.writeHead(status).end(body)).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const message = `answers at http://127.0.0.1:${port}, with ${status}, is no tracker of this version: name the right`;
+    await expect(replay(test, { tracker: `http://127.0.0.1:${port}` })).rejects.toThrow(message);
+  });
+
   it('says what to do where no tracker runs', async () => {
     await using test = await HandlerUnderTest.create();
     await test.get({ click_id: 'nobody' });
