@@ -47,6 +47,27 @@ it.each(Object.entries(texts))('%s is read no further than its line that is too 
   });
 });
 
+it('lines that end by a carriage return alone are counted each, however many bytes they have', async () => {
+  const path = join(folder, 'returns.ndjson');
+  const line = '{"click_id":"c"}\r';
+  const lines = Math.ceil((17 * 2 ** 20) / line.length);
+  await writeFile(path, `${line.repeat(lines)}{"click_id":"${'y'.repeat(20_000)}"}\r${line}`);
+  const about = await stat(path, { bigint: true });
+  const checked = await checkFile(
+    {
+      kind: 'clicks',
+      absolutePath: path,
+      bytes: Number(about.size),
+      modifiedNs: about.mtimeNs,
+      changedNs: about.ctimeNs,
+    },
+    { scratchPath: join(folder, 'returned') },
+  );
+  // The long line is the one that is read apart.
+  expect(checked).toMatchObject({ longLines: [{ rows: [lines + 1] }] });
+  expect(checked).not.toHaveProperty('problem');
+});
+
 it.each([1, 40])('reading that is asked to end does so before all %s MB are unpacked', async (megabytes) => {
   const path = join(folder, `stopped-${megabytes}.ndjson.gz`);
   // Barely packed, so that the larger file is read by workers.

@@ -79,12 +79,14 @@ export class TextCheck {
 
   /** Leaps to the last line end within a long line's reach: asking for each line end takes several times as long. */
   #measureLines(chunk: Buffer): void {
+    // A carriage return alone ends a line, too. Where there are both, as in CRLF, line feeds are enough.
+    const lineEnd = chunk.includes(0x0a) ? 0x0a : 0x0d;
     let start = 0;
     for (;;) {
       const reach = longLineBytes - this.#openLine;
-      let end = reach > 0 ? chunk.lastIndexOf(0x0a, start + reach) : -1;
+      let end = reach > 0 ? chunk.lastIndexOf(lineEnd, start + reach) : -1;
       if (end < start) {
-        end = chunk.indexOf(0x0a, start);
+        end = chunk.indexOf(lineEnd, start);
         if (end < 0) break;
         this.longestLine = Math.max(this.longestLine, this.#openLine + end - start);
       }
