@@ -1,18 +1,22 @@
 import { existsSync, statSync } from 'node:fs';
 import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
-import { OfferlineError, UsageError } from '../errors/errors.ts';
+import { exitCode, OfferlineError, UsageError } from '../errors/errors.ts';
 import { replaceFile, type FileEffects } from '../files/effects.ts';
+import { acquireProcessLock } from '../files/process-lock.ts';
 import { nearestWord } from '../text/nearest-word.ts';
 import { readSites, sitesSchema } from './sites.ts';
 
 /** A site as the file has it, with keys that nobody here knows the order of. */
 export type WrittenSite = { site_key: string } & Record<string, unknown>;
 
+/** Seconds to wait for another edit, which takes far less. */
+const waitSeconds = 10;
+
 /**
- * Changes the list of sites in the file, and leaves everything else of it unchanged. Throws `UsageError` where the file
- * is broken, or would be afterwards, `OfferlineError` where somebody else has changed it meanwhile; it is as before
- * then.
+ * Changes the list of sites in the file, and leaves everything else of it unchanged; edits at the same time come one
+ * after the other. Throws `UsageError` where the file is broken, or would be afterwards, `OfferlineError` where
+ * somebody has changed it by hand meanwhile, or another edit does not end; it is as before then.
  */
 export async function editSites<Result>(
   file: string,
@@ -20,20 +24,34 @@ export async function editSites<Result>(
   files: FileEffects,
   { dryRun = false } = {},
 ): Promise<Result> {
-  readSites(file);
-  const isNew = !existsSync(file);
-  const text = isNew ? '{"sites":[]}' : readTextFile(file);
-  const document = JSON.parse(text) as { sites: WrittenSite[] };
-  const result = edit(document.sites);
-  const edited = `${JSON.stringify(document, null, 1)}\n`;
-  readDocument(sitesSchema, edited, `${file} as it would be`, '; nothing was changed');
-  if (dryRun) return result;
-  if (existsSync(file) === isNew || (!isNew && readTextFile(file) !== text))
-    throw new OfferlineError(`${file} was changed by somebody else meanwhile; look at it, and try again`);
-  // The new file takes the old one's place, so it must not be open to more readers than that was.
-  const mode = isNew ? 0o600 : statSync(file).mode & 0o777;
-  await replaceFile(file, edited, 'sites', files, mode);
-  return result;
+  const lock = dryRun
+    ? undefined
+    : await acquireProcessLock(
+        {
+          name: 'list of sites',
+          lockFile: `${file}.lock`,
+          busy: (message) => new OfferlineError(message, exitCode.busy),
+        },
+        { command: 'sites', waitSeconds, onWaiting: () => undefined },
+      );
+  try {
+    readSites(file);
+    const isNew = !existsSync(file);
+    const text = isNew ? '{"sites":[]}' : readTextFile(file);
+    const document = JSON.parse(text) as { sites: WrittenSite[] };
+    const result = edit(document.sites);
+    const edited = `${JSON.stringify(document, null, 1)}\n`;
+    readDocument(sitesSchema, edited, `${file} as it would be`, '; nothing was changed');
+    if (dryRun) return result;
+    if (existsSync(file) === isNew || (!isNew && readTextFile(file) !== text))
+      throw new OfferlineError(`${file} was changed by somebody else meanwhile; look at it, and try again`);
+    // The new file takes the old one's place, so it must not be open to more readers than that was.
+    const mode = isNew ? 0o600 : statSync(file).mode & 0o777;
+    await replaceFile(file, edited, 'sites', files, mode);
+    return result;
+  } finally {
+    lock?.release();
+  }
 }
 
 /** Returns the site of a key. Throws `UsageError`, with the key that is meant perhaps. */

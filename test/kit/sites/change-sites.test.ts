@@ -1,5 +1,6 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
+import { addSite } from '../../../src/kit/sites/add-site.ts';
 import { editSites } from '../../../src/kit/sites/edit-sites.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { readSites } from '../../../src/kit/sites/sites.ts';
@@ -145,4 +146,12 @@ it('what somebody else writes meanwhile is not overwritten', async () => {
   const editing = editSites(data.sitesFile, () => writeFileSync(data.sitesFile, theirs), realEffects.files);
   await expect(editing).rejects.toThrow('was changed by somebody else meanwhile');
   expect(readFileSync(data.sitesFile, 'utf8')).toBe(theirs);
+});
+
+it('edits at the same time come one after the other, and all are kept', async () => {
+  const { data, written } = await commands();
+  const keys = ['a', 'b', 'c'];
+  await Promise.all(keys.map((site_key) => addSite(data.sitesFile, { site_key })));
+  const added = written().sites.map(({ site_key }) => site_key as string);
+  expect(added.toSorted()).toEqual(['a', 'b', 'c', 'other', 'wall']);
 });
