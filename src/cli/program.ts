@@ -53,8 +53,8 @@ const groups: [heading: string, commands: string[], load: () => Promise<AddComma
 ];
 
 /**
- * The commands: all of them, or those of the group that the first of `words` names. Wrong usage throws commander's own
- * error, which exits 2.
+ * The commands: all of them, or those of the group that the first of `words` names; their names alone where none is
+ * named. Wrong usage throws commander's own error, which exits 2.
  */
 export async function createProgram(context: CommandContext, words: readonly string[] = []): Promise<Command> {
   const program = new Command(typedOfferline())
@@ -69,6 +69,13 @@ export async function createProgram(context: CommandContext, words: readonly str
     .exitOverride();
   // The version is asked for by scripts, which need not wait for all commands.
   if (words[0] === '--version') return program;
+  const known = groups.flatMap(([, commands]) => commands);
+  const isAsked = (word: string) => known.includes(word) || /^(help$|--help|-h)/.test(word);
+  // What can only be refused needs the names alone, one of which may be meant: all commands take most of a second.
+  if (words.length > 0 && !words.some(isAsked)) {
+    for (const name of known) program.command(name);
+    return program;
+  }
   const named = groups.filter(([, commands]) => commands.includes(words[0] ?? ''));
   for (const [heading, , load] of named.length > 0 ? named : groups) {
     program.commandsGroup(`${heading}:`);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
@@ -27,6 +27,21 @@ it('every command that is no group of others takes --json', async () => {
   const commands = allOf(await createProgram(context)).filter((command) => command.commands.length === 0);
   const without = commands.filter((command) => !command.options.some(({ long }) => long === '--json'));
   expect(without.map((command) => command.name())).toEqual([]);
+});
+
+it('what can only be refused is refused before any command is loaded', async () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  for (const [words, message] of [
+    [['stauts', '--json'], "unknown command 'stauts'\n(Did you mean status?)"],
+    [['--nosuchoption'], "unknown option '--nosuchoption'"],
+  ] as const) {
+    const program = await createProgram(context, words);
+    expect(program.commands.flatMap(({ options }) => options)).toEqual([]);
+    await expect(program.parseAsync([...words], { from: 'user' })).rejects.toThrow(message);
+  }
+  for (const words of [[], ['--help'], ['-h'], ['help', 'status'], ['--', 'status']])
+    expect((await createProgram(context, words)).commands.map((command) => command.description())).not.toContain('');
 });
 
 it('every command tells what it takes', async () => {
