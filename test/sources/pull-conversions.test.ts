@@ -6,6 +6,7 @@ import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
+import { openPullDatabase } from '../../src/sources/pull-database.ts';
 import { emittedAs } from '../../src/sources/conversions/emitted-id.ts';
 import type { StoredEmitted } from '../../src/sources/conversions/emitted-store.ts';
 import {
@@ -49,6 +50,7 @@ describe('lines of a log that takes nothing back', () => {
     occurredAt: '2026-11-19T08:00:00Z',
     changedAt: '2026-11-20T08:00:00Z',
     reason: undefined,
+    listed: `${said.payout} USD`,
     ...said,
   });
 
@@ -99,7 +101,7 @@ describe('lines of a log that takes nothing back', () => {
             expect(owners.get(as) ?? owner).toBe(owner);
             owners.set(as, owner);
           }
-          store.set(emitted.id, { version: credits, state: 'credited', payout: '1', source });
+          store.set(emitted.id, { version: credits, state: 'credited', payout: '1', listed: '1 USD', source });
         }
       }),
       {
@@ -124,9 +126,9 @@ describe('lines of a log that takes nothing back', () => {
     expect(emittedAs('net-1', '5', ['net'], none).id).toBe('net-1-5');
     expect(emittedAs('net', '5~2', [], none).id).toBe('net/5~~2');
     expect(emittedAs('net', '1/5', ['net-1'], none).id).toBe('net/1/5');
-    const ofAnother = new Map([['net-1/5', { version: 1, state: 'credited', payout: '1', source: 'net' } as const]]);
+    const emitted = { version: 1, state: 'credited', payout: '1', listed: '1 USD' } as const;
+    const ofAnother = new Map([['net-1/5', { ...emitted, source: 'net' }]]);
     expect(emittedAs('net-1', '5', ['net'], ofAnother)).toEqual({ id: 'net-1-5', emitted: undefined });
-    const emitted = { version: 1, state: 'credited', payout: '1' } as const;
     // Emitted before the source net-1 existed.
     const own = new Map<string, StoredEmitted>([['net-1-5', { ...emitted, source: 'net' }]]);
     expect(emittedAs('net', '1-5', ['net-1'], own)).toMatchObject({ id: 'net-1-5', emitted });
@@ -246,6 +248,28 @@ it.each([
   expect(rows.map(({ row }) => row)).toEqual(
     [`c-${first} credit ${payouts[first]}`, `c-${second} credit ${payouts[second]}`, `c-${second} reject`].toSorted(),
   );
+});
+
+it('conversions in another currency stay as they were credited where only its rate changes', async () => {
+  await using landing = await LogLanding.create();
+  const [[connector, dialect]] = listing as [[string, Dialect]];
+  await using network = await SimulatedNetwork.start(connector, { key });
+  const source = { ...entryOf(connector, dialect, network), currency: 'EUR' };
+  await writeFile(landing.data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
+  const listed = { id: 'v1', clickId: 'c1', status: 'approved', payout: '5.00', at: '2026-11-18T22:30:00Z' } as const;
+  const pulled = async (hour: number, EUR: string, payout: string) => {
+    network.conversions = [{ ...listed, payout }];
+    await writeFile(landing.data.settingsFile, JSON.stringify({ rates: { EUR } }));
+    return (await pullAt(landing.data, `2026-11-20T${hour}:00:00Z`))[0]?.conversion_lines;
+  };
+  expect(await pulled(12, '1.08', '5.00')).toBe(1);
+  expect(await pulled(13, '1.09', '5')).toBe(0);
+  // An amount of a pull before amounts were noted is compared as it was converted, and noted then.
+  using database = openPullDatabase(landing.data);
+  database.exec('UPDATE told_conversions SET listed = NULL');
+  expect(await pulled(14, '1.08', '5.00')).toBe(0);
+  expect(await pulled(15, '1.09', '5.00')).toBe(0);
+  expect(await pulled(16, '1.09', '6.00')).toBe(2);
 });
 
 it.for(['export: written', 'export: fsynced', 'conversions: emitted', 'export: renamed', 'export: folder synced'])(

@@ -5,6 +5,7 @@ import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import { landingMapping } from './landing-mappings.ts';
 import { openStateFiles } from './states/open-state-files.ts';
+import { inOrderOfArrival } from './states/state-events.ts';
 import type { Run } from '../runs/stage.ts';
 import { requiredOfferFields } from '../landing/lines/record-names.ts';
 import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
@@ -83,9 +84,11 @@ export async function openNewFiles(
   const open = async (kind: 'clicks' | 'conversions'): Promise<OpenedLog> => {
     const reading = { wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone };
     const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
-    const files = readable
-      .filter((file) => file.kind === kind)
-      .map((file) => ({ ...file, fileId: file.before?.file_id ?? nextFileId() }));
+    const ofKind = readable.filter((file) => file.kind === kind);
+    // Of rows of state the later ones count, so their files are numbered as they arrived.
+    const numbered = kind === 'conversions' ? inOrderOfArrival(ofKind) : ofKind;
+    const fileIds = new Map(numbered.map((file) => [file, file.before?.file_id ?? nextFileId()]));
+    const files = ofKind.map((file) => ({ ...file, fileId: fileIds.get(file) as number }));
     const states = await openStateFiles(run, connection, files, (file) => withLines(file, schema));
     return {
       schema,

@@ -233,7 +233,7 @@ export class TrialReading {
       (_, index) => texts.get(file.firstRow + index) ?? '',
     );
     await writeFile(first, lines.map((line) => `${line}\n`).join(''));
-    const tried = { ...file, readablePath: first, longLines: [] };
+    const tried = { ...file, fileId: 1, readablePath: first, longLines: [] };
     const reading = { wallClock: this.#wallClock, timeZone: this.#settings.logs.conversions.time_zone };
     const { events } = await eventsOfStates(
       [tried],

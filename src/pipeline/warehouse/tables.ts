@@ -88,6 +88,9 @@ export interface ConversionStatesTable {
   state: 'pending' | 'credited' | 'reversed';
   payout: string | null;
   version: string | null;
+  listed: string | null;
+  file_id: number | null;
+  line: number | null;
 }
 
 export interface DeliveryAttemptsTable {

@@ -1,3 +1,4 @@
+import { moneyText, type Micros } from '../../kit/text/decimal-text.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
@@ -9,6 +10,8 @@ export interface EmittedConversion {
   state: 'pending' | 'credited' | 'reversed';
   /** USD, shortest decimal text; null: the catalog's payout counts. */
   payout: string | null;
+  /** The amount before it was converted, as `listedAmount` writes it; null where there was none or it is not known. */
+  listed: string | null;
 }
 
 /** A line of the conversion log. */
@@ -34,6 +37,8 @@ export interface ReadyConversion {
   /** Last change; the time of the pull where the network gives none. */
   changedAt: Moment;
   payout: string | null;
+  /** The amount as it is listed, as `listedAmount` writes it; null where none is. */
+  listed: string | null;
   /** Milestone of the credit. */
   eventId?: string | undefined;
   reason: string | undefined;
@@ -50,17 +55,18 @@ export const statusOfState = {
 /**
  * Returns the lines that bring our logs to the network's current state, none where they agree, and the state after
  * them. A log cannot take back a reject or an amount, so a conversion that is credited again or at another amount is
- * charged back and credited under another id. A pending one is announced once, as it is then.
+ * charged back and credited under another id. A pending one is announced once, as it is then. An amount is another one
+ * where it is listed otherwise: one in another currency stays as it was converted, whatever the rate is by now.
  */
 export function linesFor(
   conversion: ReadyConversion,
   emitted: EmittedConversion | undefined,
 ): { lines: ConversionLine[]; emitted: EmittedConversion | undefined } {
-  const { status, payout } = conversion;
+  const { status, payout, listed } = conversion;
   const version = emitted?.version ?? 1;
   if (status === 'pending')
     return emitted === undefined
-      ? { lines: [lineOf(conversion, 'pending', version)], emitted: { version, state: 'pending', payout } }
+      ? { lines: [lineOf(conversion, 'pending', version)], emitted: { version, state: 'pending', payout, listed } }
       : { lines: [], emitted };
   const isUndecided = emitted === undefined || emitted.state === 'pending';
   if (status === 'rejected' || status === 'charged_back') {
@@ -68,18 +74,28 @@ export function linesFor(
     const reject = lineOf(conversion, status === 'rejected' ? 'reject' : 'chargeback', version);
     // A reject takes milestone and amount from the credit; without one the whole catalog's payout would count.
     const own = isUndecided ? creditOf(conversion) : {};
-    return { lines: [{ ...reject, ...own }], emitted: { version, state: 'reversed', payout } };
+    return { lines: [{ ...reject, ...own }], emitted: { version, state: 'reversed', payout, listed } };
   }
   if (isUndecided)
-    return { lines: [lineOf(conversion, 'credit', version)], emitted: { version, state: 'credited', payout } };
-  if (emitted.state === 'credited' && emitted.payout === payout) return { lines: [], emitted };
+    return { lines: [lineOf(conversion, 'credit', version)], emitted: { version, state: 'credited', payout, listed } };
+  if (emitted.state === 'credited' && isSameAmount(conversion, emitted))
+    return { lines: [], emitted: emitted.listed === listed ? emitted : { ...emitted, listed } };
   return {
     lines: [
       ...(emitted.state === 'credited' ? [lineOf(conversion, 'chargeback', version)] : []),
       lineOf(conversion, 'credit', version + 1),
     ],
-    emitted: { version: version + 1, state: 'credited', payout },
+    emitted: { version: version + 1, state: 'credited', payout, listed },
   };
+}
+
+function isSameAmount({ payout, listed }: ReadyConversion, emitted: EmittedConversion): boolean {
+  return emitted.listed === null ? emitted.payout === payout : emitted.listed === listed;
+}
+
+/** Writes an amount before it is converted, for comparison with a later one. */
+export function listedAmount(amount: Micros, currency: string): string {
+  return `${moneyText(amount)} ${currency}`;
 }
 
 function lineOf(

@@ -21,7 +21,7 @@ export class EmittedStore implements Disposable {
   /** `id` as in our logs, without the version's suffix. */
   get(id: string): StoredEmitted | undefined {
     const row = this.#database
-      .prepare('SELECT version, state, payout, source FROM told_conversions WHERE conversion_id = ?')
+      .prepare('SELECT version, state, payout, source, listed FROM told_conversions WHERE conversion_id = ?')
       .get(id);
     return row === undefined ? undefined : (row as unknown as StoredEmitted);
   }
@@ -47,11 +47,12 @@ export class EmittedStore implements Disposable {
     firstIds: ReadonlyMap<string, string> = new Map(),
     exported: string | null = null,
   ): void {
-    const write = this.#database.prepare('INSERT OR REPLACE INTO told_conversions VALUES (?, ?, ?, ?, ?)');
+    const write = this.#database.prepare('INSERT OR REPLACE INTO told_conversions VALUES (?, ?, ?, ?, ?, ?)');
     const name = this.#database.prepare('INSERT OR IGNORE INTO first_ids VALUES (?, ?, ?)');
     const last = this.#database.prepare('INSERT OR REPLACE INTO last_exports VALUES (?, ?)');
     sqliteTransaction(this.#database, () => {
-      for (const [id, { version, state, payout }] of emitted) write.run(id, version, state, payout, source);
+      for (const [id, { version, state, payout, listed }] of emitted)
+        write.run(id, version, state, payout, source, listed);
       for (const [laterId, firstId] of firstIds) name.run(source, laterId, firstId);
       if (exported !== null) last.run(source, exported);
     });

@@ -2,7 +2,7 @@ import { amountInUsd, parseMoney } from '../../kit/text/decimal-text.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
-import type { ReadyConversion } from './emitted-conversions.ts';
+import { listedAmount, type ReadyConversion } from './emitted-conversions.ts';
 
 /** Settings for reading a source's conversions. */
 export interface ConversionReading {
@@ -41,19 +41,24 @@ export function readyConversion(
     occurredAt: happened.moment,
     changedAt: changed !== undefined && 'moment' in changed ? changed.moment : pulledAt,
     payout: amount.usd,
+    listed: amount.listed,
     eventId,
     reason,
   };
 }
 
-/** Returns an amount in USD, shortest decimal text; null where the network states none and the catalog's counts. */
+/**
+ * Returns an amount in USD, shortest decimal text, and as it is listed; null where the network states none and the
+ * catalog's counts.
+ */
 function amountOf(
   payout: string | undefined,
   currency: string,
   rates: Readonly<Record<string, string>>,
-): { usd: string | null } | { fault: NotReady } {
-  if (payout === undefined) return { usd: null };
+): { usd: string | null; listed: string | null } | { fault: NotReady } {
+  if (payout === undefined) return { usd: null, listed: null };
   const amount = parseMoney(payout);
   if (amount === undefined) return { fault: 'bad_payout' };
-  return amountInUsd(amount, currency, rates);
+  const converted = amountInUsd(amount, currency, rates);
+  return 'fault' in converted ? converted : { ...converted, listed: listedAmount(amount, currency) };
 }

@@ -245,4 +245,19 @@ describe('a list of how conversions stand', () => {
     expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 4=4+0+0']);
     expect(await landing.rejects()).toEqual([]);
   });
+
+  it('is healed without what a later list has replaced, where rows have no version', async () => {
+    const { changed_at: _, ...fields } = states.fields;
+    const unversioned = { ...states, fields };
+    const rates = { EUR: '1.1', GBP: '1.3' };
+    const landing = await newLanding();
+    await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
+    await landing.putAt('conversions/net/2.csv', week2, '2026-11-13T00:00:00Z');
+    await landing.ingest({ settings: settingsOf([unversioned], { rates: { EUR: '1.1' } }) });
+    const before = await told(landing);
+    const words = { ...states.fields.status.words, odd: 'credit' };
+    const better = { ...unversioned, fields: { ...fields, status: { at: 'state', words } } };
+    await landing.ingest({ settings: settingsOf([better], { rates: { ...rates, EUR: '1.2' } }) });
+    expect(await told(landing)).toEqual([...before, 'v-4 credit 2026-11-10T12:00:00Z 9.000000']);
+  });
 });

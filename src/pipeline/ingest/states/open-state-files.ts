@@ -9,6 +9,7 @@ import {
   emittedStates,
   type StateCounts,
   type StateEvents,
+  type StateFile,
   type EmittedState,
 } from './state-events.ts';
 
@@ -27,17 +28,17 @@ export interface StateFiles {
 export async function openStateFiles(
   run: Run,
   connection: DuckDBConnection,
-  files: readonly CheckedFile[],
+  files: readonly StateFile[],
   withLines: (file: CheckedFile) => Promise<CheckedFile>,
 ): Promise<StateFiles> {
   const { settings, wallClock, data } = run;
-  const opened = new Map<CheckedFile, CheckedFile>();
+  const opened = new Map<CheckedFile, StateFile>();
   const quarantined = new Map<CheckedFile, QuarantineError>();
   for (const file of files) {
     const mapping = landingMapping(settings, file.path)?.mapping;
     if (mapping === undefined || !isState(mapping)) continue;
     try {
-      opened.set(file, await withLines(file));
+      opened.set(file, { ...file, ...(await withLines(file)) });
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
       quarantined.set(file, error);
@@ -56,7 +57,7 @@ export async function openStateFiles(
     linesOf(file) {
       const why = quarantined.get(file);
       if (why !== undefined) throw why;
-      const read = opened.get(file) ?? file;
+      const read = opened.get(file) as StateFile;
       const { lines, ...states } = events.get(read) as StateEvents;
       return { ...read, ...lines, states };
     },

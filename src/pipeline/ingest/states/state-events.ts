@@ -19,9 +19,16 @@ export interface EmittedState {
   state: 'pending' | 'credited' | 'reversed';
   /** USD; null: the catalog's payout counts. */
   payout: string | null;
+  /** The amount before it was converted, as `listedAmount` writes it; null where there was none or it is not known. */
+  listed: string | null;
   /** Greatest version among rows that decided, so not of pending ones; null before one. */
   version: string | null;
+  /** Place of the newest row that decided: number of its file in the ledger, and its line; null where not known. */
+  file_id: number | null;
+  line: number | null;
 }
+
+type Place = Pick<EmittedState, 'file_id' | 'line'>;
 
 /** What became of the rows of a file of states. */
 export interface StateCounts {
@@ -40,32 +47,47 @@ const maxSecondEvents = 20_000;
 
 /**
  * Turns files of state rows into logs of the events that lead from the state emitted before to the state of each row.
- * Files are taken in the order in which they arrived: by modification, then path. A row with an older version than was
- * emitted adds nothing. A row's second event goes to a further scratch file, under the same line number.
+ * Files are taken in the order in which they arrived. A row with an older version than was emitted adds nothing; nor
+ * does one of a file that is read again where it comes no later than the row that decided, unless its version is newer.
+ * A row's second event goes to a further scratch file, under the same line number.
  * `emittedBefore` returns the emitted states by conversion id; `scratch`: beginning of the paths of scratch files.
  */
-export async function eventsOfStates<File extends CheckedFile>(
+export async function eventsOfStates<File extends StateFile>(
   files: readonly File[],
   emittedBefore: (ids: readonly string[]) => Promise<Map<string, EmittedState>>,
   reading: Omit<StateReading, 'changedAt'>,
   scratch: (file: File) => string,
 ): Promise<{ events: Map<File, StateEvents>; emitted: EmittedState[] }> {
-  const inOrder = files.toSorted((one, other) =>
-    one.modifiedNs === other.modifiedNs ? (one.path < other.path ? -1 : 1) : one.modifiedNs < other.modifiedNs ? -1 : 1,
-  );
   const emitted = new Map<string, EmittedState>();
   const events = new Map<File, StateEvents>();
-  for (const file of inOrder) {
+  for (const file of inOrderOfArrival(files)) {
     const changedAt = momentOf(file.modifiedNs / 1000n);
     const rows = await readRows(file, { ...reading, changedAt });
     const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || emitted.has(row.id) ? [] : [row.id])))];
     const before = await emittedBefore(unknown);
     const stateOf = (id: string) => emitted.get(id) ?? before.get(id);
-    const rowEvents = eventsOfRows(rows, stateOf, (state) => emitted.set(state.conversion_id, state));
+    const rowEvents = eventsOfRows(file, rows, stateOf, (state) => emitted.set(state.conversion_id, state));
     const range = { from: file.firstRow, to: rows.at(-1)?.line ?? file.firstRow - 1 };
     events.set(file, { lines: writeEvents(rowEvents, range, scratch(file)), ...rowEvents.counts });
   }
   return { events, emitted: [...emitted.values()] };
+}
+
+/** A file whose rows say how conversions stand. */
+export interface StateFile extends CheckedFile {
+  /** Number in the ledger: of two new files the one that arrived first has the lower one. */
+  fileId: number;
+  /** Its row in the ledger where it is read again. */
+  before?: unknown;
+}
+
+/** Returns files by modification, then path. */
+export function inOrderOfArrival<File extends Pick<CheckedFile, 'modifiedNs' | 'path'>>(
+  files: readonly File[],
+): File[] {
+  return files.toSorted((one, other) =>
+    one.modifiedNs === other.modifiedNs ? (one.path < other.path ? -1 : 1) : one.modifiedNs < other.modifiedNs ? -1 : 1,
+  );
 }
 
 interface NumberedRow {
@@ -103,6 +125,7 @@ interface RowEvents {
 }
 
 function eventsOfRows(
+  { fileId, before }: StateFile,
   rows: readonly NumberedRow[],
   stateOf: (id: string) => EmittedState | undefined,
   emit: (state: EmittedState) => void,
@@ -113,7 +136,10 @@ function eventsOfRows(
       events.first.set(line, jsonText(row.rejected));
       continue;
     }
-    const [first, second] = emitState(row, stateOf(row.id), emit);
+    const place = { file_id: fileId, line };
+    const state = stateOf(row.id);
+    const isReplaced = before !== undefined && state !== undefined && isDecidedBy(state, row, place);
+    const [first, second] = isReplaced ? [] : emitState(row, place, state, emit);
     if (first === undefined) {
       events.counts.known++;
       continue;
@@ -152,22 +178,41 @@ function writeEvents(
 /** Returns the events that lead from what was emitted to what a row says, and notes that. */
 function emitState(
   row: StateRow,
+  place: Place,
   before: EmittedState | undefined,
   emit: (state: EmittedState) => void,
 ): readonly ConversionLine[] {
   const known = before?.version ?? null;
   if (known !== null && row.version !== null && row.version < known) return [];
   const { lines, emitted } = linesFor(row, before && { ...before, version: before.credits });
+  // What is pending decides nothing: an older row that decides counts after it.
+  const isDecided = row.status !== 'pending';
+  const decidedBy = !isDecided || (before !== undefined && isAfter(before, place)) ? before : place;
   if (emitted !== undefined)
     emit({
       conversion_id: row.id,
       credits: emitted.version,
       state: emitted.state,
       payout: emitted.payout,
-      // What is pending decides nothing: an older row that decides counts after it.
-      version: row.status === 'pending' ? known : (row.version ?? known),
+      listed: emitted.listed,
+      version: (isDecided ? row.version : null) ?? known,
+      file_id: decidedBy?.file_id ?? null,
+      line: decidedBy?.line ?? null,
     });
   return lines;
+}
+
+/** True where that row or a later one has decided, and the row is no newer version. */
+function isDecidedBy(state: EmittedState, { version }: StateRow, place: Place): boolean {
+  if (state.state === 'pending') return false;
+  if (version !== null && state.version !== null && version > state.version) return false;
+  return state.file_id === null || !isAfter(place, state);
+}
+
+function isAfter({ file_id, line }: Place, other: Place): boolean {
+  if (file_id === null || line === null) return false;
+  if (other.file_id === null || other.line === null) return true;
+  return file_id === other.file_id ? line > other.line : file_id > other.file_id;
 }
 
 function writeLines(path: string, texts: readonly string[]): void {
@@ -195,7 +240,7 @@ export async function emittedStates(
   for (let start = 0; start < ids.length; start += maxLookedUp) {
     const rows = await queryRows<EmittedState>(
       connection,
-      `SELECT conversion_id, credits, state, payout::VARCHAR AS payout, version FROM conversion_states
+      `SELECT conversion_id, credits, state, payout::VARCHAR AS payout, listed, version, file_id, line FROM conversion_states
        WHERE conversion_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
       [JSON.stringify(ids.slice(start, start + maxLookedUp))],
     );

@@ -1,5 +1,6 @@
+import { listedKey } from '../../landing/lines/map-lines.ts';
 import { rejectKey } from '../../landing/lines/mapped-line.ts';
-import { statusOfState, type ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
+import { listedAmount, statusOfState, type ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
 import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
@@ -32,7 +33,7 @@ const printableAscii = /^[\x20-\x7e]+$/;
 export function readStateRow(line: string, reading: StateReading): StateRow | { rejected: JsonObject } {
   const record = parseJson(line);
   if (!isJsonObject(record)) return { rejected: {} };
-  const { status, changed_at, version, ...event } = record;
+  const { status, changed_at, version, [listedKey]: listed, ...event } = record;
   const rejected = (fault?: string) => ({
     rejected: {
       ...event,
@@ -67,6 +68,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
     // Nothing is taken back before it happened.
     changedAt: compareMoments(changed, occurred) < 0 ? occurred : changed,
     payout: amount === undefined ? null : moneyText(amount),
+    listed: textOf(listed) ?? (amount === undefined ? null : listedAmount(amount, 'USD')),
     reason: text('reason'),
     version: versionOf(textOf(version) ?? textOf(changed_at)),
   };

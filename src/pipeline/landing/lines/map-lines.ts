@@ -1,3 +1,4 @@
+import { listedAmount } from '../../../sources/conversions/emitted-conversions.ts';
 import { absentColumns, type AbsentColumns } from '../../../kit/intake/mapping/absent-columns.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
@@ -42,7 +43,10 @@ export class LineMapper {
     const { warnings } = this.facts;
     for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
     const { mapping, rates } = this.#landing;
-    return mappedLine(text, mapping.kind === 'conversions' ? inUsd(mapped.record, rates) : mapped.record);
+    return mappedLine(
+      text,
+      mapping.kind === 'conversions' ? inUsd(mapped.record, rates, isState(mapping)) : mapped.record,
+    );
   }
 }
 
@@ -98,10 +102,17 @@ export function isState({ kind, fields }: FileMapping): boolean {
   return kind === 'conversions' && fields?.fields['status'] !== undefined;
 }
 
-/** Returns a conversion with its amount in USD, of which alone a log knows; refused where the currency has no rate. */
+/** Member of a mapped row of state with the amount before it was converted. */
+export const listedKey = 'listed';
+
+/**
+ * Returns a conversion with its amount in USD, of which alone a log knows; refused where the currency has no rate. A
+ * row of state keeps the amount before, too.
+ */
 export function inUsd(
   { currency, ...record }: JsonObject,
   rates: Readonly<Record<string, string>>,
+  ofState: boolean,
 ): Record<string, JsonValue> {
   const code = scalarText(currency)?.trim().toUpperCase() ?? 'USD';
   const payout = scalarText(record['payout']);
@@ -109,5 +120,7 @@ export function inUsd(
   // What is no amount is refused by its own rule.
   if (amount === undefined) return record;
   const converted = amountInUsd(amount, code, rates);
-  return 'fault' in converted ? { ...record, [rejectKey]: converted.fault } : { ...record, payout: converted.usd };
+  if ('fault' in converted) return { ...record, [rejectKey]: converted.fault };
+  const listed = ofState ? { [listedKey]: listedAmount(amount, code) } : {};
+  return { ...record, payout: converted.usd, ...listed };
 }

@@ -3,8 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { CheckedFile } from '../../../../src/pipeline/landing/landing-file.ts';
-import { eventsOfStates, type EmittedState } from '../../../../src/pipeline/ingest/states/state-events.ts';
+import {
+  eventsOfStates,
+  type EmittedState,
+  type StateFile,
+} from '../../../../src/pipeline/ingest/states/state-events.ts';
 import { slow } from '../../../support/slow.ts';
 
 /** A list of states with what is kept between runs. */
@@ -24,14 +27,23 @@ class StateList {
   }
 
   /** One run over files of rows, each changed last a second after the one before; gives its events and counts. */
-  async run(files: readonly (readonly (object | string)[])[]) {
-    const landed: CheckedFile[] = [];
-    for (const rows of files) {
-      const number = ++this.#files;
+  run(files: readonly (readonly (object | string)[])[]) {
+    return this.#read(files.map((rows) => ({ number: ++this.#files, rows })));
+  }
+
+  /** A run that reads a file again, by its number from 1 on, with the rows that a mapping gives by now. */
+  again(number: number, rows: readonly (object | string)[]) {
+    return this.#read([{ number, rows, before: {} }]);
+  }
+
+  async #read(files: readonly { number: number; rows: readonly (object | string)[]; before?: object }[]) {
+    const landed: StateFile[] = [];
+    for (const { number, rows, before } of files) {
       const path = join(this.#folder, `${String(number).padStart(4, '0')}.ndjson`);
       await writeFile(path, rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n') + '\n');
       const modifiedNs = (1_795_000_000n + BigInt(number)) * 1_000_000_000n;
-      landed.push({ path, readablePath: path, firstRow: 2, longLines: [], modifiedNs } as unknown as CheckedFile);
+      const file = { path, readablePath: path, fileId: number, before, firstRow: 2, longLines: [], modifiedNs };
+      landed.push(file as unknown as StateFile);
     }
     const { events, emitted } = await eventsOfStates(
       landed,
@@ -112,6 +124,31 @@ describe('rows of state', () => {
     expect(later.events).toEqual([]);
   });
 
+  it('of a file that is read again bring what was rejected, and nothing that a later row has replaced', async () => {
+    const list = await StateList.create();
+    const unread = row({ conversion_id: 'w', status: 'gut' });
+    const changing = [row({ conversion_id: 'x' }), row({ conversion_id: 'x', status: 'reject' })];
+    await list.run([[row(), unread, ...changing, row({ conversion_id: 'y', status: 'schlecht' })]]);
+    await list.run([[row({ status: 'reject' }), row({ conversion_id: 'y' })]]);
+    const healed = [row(), row({ conversion_id: 'w' }), ...changing, row({ conversion_id: 'y', status: 'reject' })];
+    const again = await list.again(1, healed);
+    expect(again.events.map(short)).toEqual(['3 w credit 1.5']);
+    // A row after the one that counted, in the same file.
+    const later = await list.again(2, [row({ status: 'reject' }), row({ conversion_id: 'y' }), row()]);
+    expect(later.events.map(short)).toEqual(['4 v~2 credit 1.5']);
+  });
+
+  it('bring no other amount where only the rate by which it is converted is another', async () => {
+    const list = await StateList.create();
+    const listed = (payout: string, amount: string) => row({ payout, listed: `${amount} EUR` });
+    await list.run([[listed('5.4', '5')]]);
+    expect((await list.run([[listed('5.45', '5')]])).events).toEqual([]);
+    expect((await list.run([[listed('6.54', '6')]])).events.map(short)).toEqual([
+      '2 v chargeback',
+      '2 v~2 credit 6.54',
+    ]);
+  });
+
   it('that cannot be read are rejected in their place, by the rules of events', async () => {
     const list = await StateList.create();
     const { events } = await list.run([
@@ -170,6 +207,23 @@ describe('rows of state', () => {
         },
       ),
       { numRuns: 60 },
+    );
+  });
+
+  it('bring nothing when any of their files is read again as it was', slow, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(said, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.nat(), { minLength: 3, maxLength: 3 }),
+        async (files, again) => {
+          const rows = files.map((file) => file.map((fields) => row(fields)));
+          const list = await StateList.create();
+          for (const file of rows) await list.run([file]);
+          for (const index of again.map((any) => any % rows.length))
+            expect((await list.again(index + 1, rows[index] ?? [])).events).toEqual([]);
+        },
+      ),
+      { numRuns: 100 },
     );
   });
 
