@@ -1,3 +1,5 @@
+import { aheadOfClock } from '../../../kit/time/ahead-of-clock.ts';
+import { momentOf } from '../../../kit/time/moment.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
 
 /**
@@ -32,20 +34,23 @@ export type LandedExport = FileAge & Pick<CheckedFile, 'sha256'>;
 
 /**
  * New files of a full source in the order in which they may decide, newest first, and those that cannot:
- * ones older than the export that decided last, as long as that one is still there unchanged. What an operator
- * accepted may decide whatever came in meanwhile, such as an empty export that removed nothing.
+ * ones older than the export that decided last, as long as that one is still there unchanged. One that was ingested
+ * under a clock ahead of `now` outdoes none: its source would stay as it is until then. What an operator accepted may
+ * decide whatever came in meanwhile, such as an empty export that removed nothing.
  */
 export function candidates(
   files: readonly CheckedFile[],
   loaded: LoadedExport | undefined,
   landed: readonly LandedExport[],
   accepted: ReadonlySet<CheckedFile>,
+  now: Date,
 ): { newestFirst: CheckedFile[]; outdated: CheckedFile[] } {
   const newestFirst = files.toSorted((a, b) => compareAge(b, a));
   const stillThere = files.some(({ path }) => path === loaded?.path)
     ? undefined
     : landed.find(({ path, sha256 }) => path === loaded?.path && sha256 === loaded.sha256);
-  if (loaded === undefined || stillThere === undefined) return { newestFirst, outdated: [] };
+  const isFromAhead = loaded !== undefined && aheadOfClock(momentOf(loaded.seenNs / 1000n), now.getTime()) > 0;
+  if (loaded === undefined || stillThere === undefined || isFromAhead) return { newestFirst, outdated: [] };
   const decided = firstSeen(stillThere, loaded.seenNs);
   const isNewer = (file: CheckedFile) => accepted.has(file) || compareAge(file, decided) > 0;
   return { newestFirst: newestFirst.filter(isNewer), outdated: newestFirst.filter((file) => !isNewer(file)) };

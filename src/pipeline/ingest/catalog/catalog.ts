@@ -174,7 +174,7 @@ async function readSource(
   const accepted = new Set<NewFile>();
   for (const file of files) if (await isAccepted(connection, file)) accepted.add(file);
   const loaded = await readLoadedExport(connection, source);
-  const { newestFirst, outdated } = candidates(files, loaded, input.landed, accepted);
+  const { newestFirst, outdated } = candidates(files, loaded, input.landed, accepted, input.wallClock);
   const exports: CatalogExport[] = [];
   const olderExports: NewFile[] = [];
   for (const file of [...newestFirst, ...outdated]) {

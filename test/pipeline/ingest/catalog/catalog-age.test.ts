@@ -65,6 +65,20 @@ it('an export whose time is ahead counts as of when it was first seen, so that l
   ).toEqual(['offers/net/a.ndjson']);
 });
 
+it('an export that was ingested while the clock was ahead outdoes none after that', async () => {
+  await using landing = await LogLanding.create();
+  const { land, run, payout, messages } = await exportsOf(landing);
+  await land('a.ndjson', '1', '2027-03-01T09:00:00Z');
+  await run('2027-03-01T10:00:00Z');
+  await land('b.ndjson', '2', '2026-11-18T11:00:00Z');
+  await run('2026-11-18T11:05:00Z');
+  expect(await payout()).toBe('2.000000');
+  await land('c.ndjson', '3', '2026-11-18T10:30:00Z');
+  await run('2026-11-18T11:10:00Z');
+  expect(await payout()).toBe('2.000000');
+  expect(messages).toEqual([expect.stringContaining('offers/net/c.ndjson')]);
+});
+
 it('of several whose times lie ahead the name decides, and then when they came', async () => {
   await using landing = await LogLanding.create();
   const { land, run, payout } = await exportsOf(landing);
