@@ -61,7 +61,7 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
       const steps = [
         ...not_included.map((each) => `provide ${each}`),
         landing
-          ? 'put landing files that came since into landing/'
+          ? 'put landing files that came since into landing/, with their times, as by `cp -rnp`, and the newer landing/.tracker/completions.ndjson in place of this one'
           : 'landing/ stays as it was: the backup’s landing files are left out',
         'end everything that works on the directory which this one replaces',
         '`offerline doctor`, then `offerline run refresh`',
