@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { Transform, type Readable } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, pack, type Pack } from 'tar-stream';
 import { OfferlineError } from '../../kit/errors/errors.ts';
@@ -52,17 +52,19 @@ async function writeMembers(
     const source = sources.get(member.path) as string;
     const read = new Digested(onWritten);
     try {
-      await pipeline(
-        createReadStream(source, { highWaterMark: 2 ** 20 }),
-        read,
-        archive.entry({ ...header, size: member.bytes }),
-      );
+      await pipeline(firstBytes(source, member.bytes), read, archive.entry({ ...header, size: member.bytes }));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw moved(source, error as Error);
+      if ((error as Error).message === 'Size mismatch') throw changed(source);
       throw error;
     }
     if (read.sha256 !== member.sha256) throw changed(source);
   }
+}
+
+/** Reads as much of a file as it had when the backup looked at it: a log that is appended to has more by now. */
+function firstBytes(source: string, bytes: number): Readable {
+  return bytes === 0 ? Readable.from([]) : createReadStream(source, { highWaterMark: 2 ** 20, end: bytes - 1 });
 }
 
 function moved(source: string, cause: Error): OfferlineError {
@@ -73,7 +75,7 @@ function moved(source: string, cause: Error): OfferlineError {
 
 function changed(source: string): OfferlineError {
   return new OfferlineError(
-    `${source} has changed since its digest was taken: \`offerline doctor --deep --repair\` finds and restores what is damaged; then run the backup again`,
+    `${source} has changed since its digest was taken: run the backup again; of a file that nobody writes to, \`offerline doctor --deep --repair\` finds and restores what is damaged`,
   );
 }
 

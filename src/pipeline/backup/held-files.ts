@@ -83,7 +83,10 @@ export class HeldFiles {
     this.#add(path, source, statSync(absolute, { bigint: true }), expected);
   }
 
-  /** Takes a landing file from where it is: its folder may be another file system, and nobody changes it. */
+  /**
+   * Takes a landing file from where it is: its folder may be another file system. What is appended meanwhile is left to
+   * the next backup.
+   */
   refer(path: string, absolute: string): void {
     this.#add(path, absolute, statSync(absolute, { bigint: true }));
   }

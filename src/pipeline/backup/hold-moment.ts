@@ -54,18 +54,18 @@ export async function holdMoment(
   await held.copy(of(data.completionsFile));
   const { runId, archivable } = await holdState(opening, held, tracker);
   if (opening.settings.postbacks.store === undefined) await held.copySqlite(of(data.deliveriesFile));
-  const createdAt = momentOfMilliseconds(effects.now());
+  const now = effects.now();
   const published = await holdSnapshot(data, held);
   await held.copy(of(data.clickKeysFile));
   await held.copyFolder(of(data.refusedConversions));
   await held.copyFolder(of(data.routes), (name) => name.endsWith('.json'));
   held.noteLink(of(data.currentRoutes));
   await held.copyFolder(of(data.console), (name) => name === 'users.json' || name === 'actions.ndjson');
-  await holdLanding(data, held, { archivable: allLanding ? new Set() : archivable, tracker });
+  await holdLanding(data, held, { archivable: allLanding ? new Set() : archivable, tracker, now });
   return {
     held,
     about: {
-      created_at: createdAt,
+      created_at: momentOfMilliseconds(now),
       run_id: runId,
       as_of: published?.as_of ?? null,
       snapshot_id: published?.snapshot_id ?? null,
@@ -118,11 +118,14 @@ async function holdSnapshot(data: DataDirectory, held: HeldFiles) {
   return manifest;
 }
 
+/** Age below which a landing file is copied, not referred to. */
+const youngMilliseconds = 10 * 60_000;
+
 /** Holds landing files but those that nothing reads any more, and the tracker's logs under way. */
 async function holdLanding(
   data: DataDirectory,
   held: HeldFiles,
-  { archivable, tracker }: { archivable: ReadonlySet<string>; tracker: TrackerLogs },
+  { archivable, tracker, now }: { archivable: ReadonlySet<string>; tracker: TrackerLogs; now: number },
 ): Promise<void> {
   // Logs under way first: one that is handed over in between is a whole file of the list below.
   for (const part of tracker.parts())
@@ -131,8 +134,13 @@ async function holdLanding(
       withinData(data, join(dirname(part), `backup-${basename(part, '.part')}`)),
     );
   const { files } = await findLandingFiles(data.landing, () => true);
-  for (const { path, absolutePath } of files)
-    if (!archivable.has(path)) held.refer(`${withinData(data, data.landing)}/${path}`, absolutePath);
+  for (const { path, absolutePath, modifiedNs } of files) {
+    if (archivable.has(path)) continue;
+    const within = `${withinData(data, data.landing)}/${path}`;
+    // One that was written to a moment ago may be replaced or removed before the archive has it.
+    if (Number(modifiedNs / 1_000_000n) > now - youngMilliseconds) await held.copy(within);
+    else held.refer(within, absolutePath);
+  }
 }
 
 /**

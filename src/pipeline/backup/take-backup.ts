@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readSettings } from '../../kit/config/settings.ts';
@@ -5,7 +6,7 @@ import { UsageError, WarehouseBusyError } from '../../kit/errors/errors.ts';
 import { packageVersion } from '../../kit/files/package-files.ts';
 import { realEffects, type Effects } from '../../kit/files/effects.ts';
 import { acquireProcessLock } from '../../kit/files/process-lock.ts';
-import { sha256Of } from '../../kit/files/read-through.ts';
+import { readThrough } from '../../kit/files/read-through.ts';
 import type { Terminal } from '../../kit/logging/progress.ts';
 import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { withWriterLock } from '../runs/writer-lock.ts';
@@ -97,7 +98,7 @@ async function membersOf(files: readonly HeldFile[], progress: Terminal['progres
   progress.start('reading what is to be backed up', files.length);
   try {
     for (const { path, source, mode, modifiedNs, expected } of files) {
-      const { bytes, sha256 } = expected ?? { bytes: (await stat(source)).size, sha256: await sha256Of(source) };
+      const { bytes, sha256 } = expected ?? (await sizeAndDigest(source));
       const member: BackupMember = { path, bytes, sha256, mode, modified_ns: String(modifiedNs) };
       const same = expected === undefined ? undefined : first.get(sha256);
       members.push(same === undefined ? member : { ...member, same_as: same });
@@ -108,4 +109,15 @@ async function membersOf(files: readonly HeldFile[], progress: Terminal['progres
     progress.finish();
   }
   return members;
+}
+
+async function sizeAndDigest(source: string): Promise<{ bytes: number; sha256: string }> {
+  const { size: bytes } = await stat(source);
+  const hash = createHash('sha256');
+  let left = bytes;
+  await readThrough(source, (chunk) => {
+    hash.update(chunk.subarray(0, left));
+    left -= Math.min(left, chunk.length);
+  });
+  return { bytes, sha256: hash.digest('hex') };
 }
