@@ -1,4 +1,5 @@
-import { symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, symlink } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { Random, seedFor } from '../../../src/demo/generate/network/random.ts';
@@ -106,4 +107,33 @@ it(`${rounds} times the machine that tracks dies or is stopped: the other goes o
   expect([...sent.wrong, ...mistakesOfRows(first, sent)]).toEqual([]);
   await second.refresh(momentOfMilliseconds(Date.now() + 1000));
   expect(await mistakesOfRefresh(second)).toEqual([]);
+});
+
+it('a tracker of an empty machine waits for the keys of the one before, and makes none', async () => {
+  const now = Date.now();
+  await using first = await PipelineUnderTest.create(new Date(now));
+  await using second = await PipelineUnderTest.bare(new Date(now));
+  await symlink(first.data.landing, second.data.landing);
+  for (const machine of [first, second]) {
+    await machine.configure({ storage: storageAt(12, moto.url) });
+    writeSenders(machine);
+  }
+  const destination_url = 'https://advertiser.example/?c={click_id}';
+  await first.landOffers('north', [{ external_id: 'one', id: 1, title: 'One', payout: '1', destination_url }]);
+  await first.refresh(momentOfMilliseconds(now));
+  const one = new TrackerMachine(first.data, await freePort());
+  const two = new TrackerMachine(second.data, await freePort());
+  onTestFinished(async () => {
+    await Promise.all([one.end('SIGKILL'), two.end('SIGKILL')]);
+  });
+  one.start();
+  await vi.waitUntil(async () => (await one.ready()) === 200, { timeout: 30_000, interval: 50 });
+  await one.end('SIGTERM');
+  await first.refresh(momentOfMilliseconds(now + 1000));
+  two.start();
+  await vi.waitUntil(async () => (await two.ready()) === 503, { timeout: 30_000, interval: 50 });
+  expect(existsSync(second.data.clickKeysFile)).toBe(false);
+  await second.refresh(momentOfMilliseconds(now + 2000));
+  await vi.waitUntil(async () => (await two.ready()) === 200, { timeout: 30_000, interval: 50 });
+  expect(await readFile(second.data.clickKeysFile)).toEqual(await readFile(first.data.clickKeysFile));
 });

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import type { ProcessLock } from '../../../kit/files/process-lock.ts';
@@ -46,8 +48,9 @@ export function addTrackCommand(program: Command, context: CommandContext): void
 }
 
 /**
- * Acquires the tracker's lock. With storage, while another machine's tracker has the shared landing folder, listens and
- * refuses all, for as long as it takes; undefined where it is stopped meanwhile.
+ * Acquires the tracker's lock. With storage, while another machine's tracker has the shared landing folder, or this
+ * machine has yet to take over keys and routes, listens and refuses all, for as long as it takes; undefined where it is
+ * stopped meanwhile.
  */
 async function acquireLock(
   data: DataDirectory,
@@ -63,24 +66,38 @@ async function acquireLock(
   const server = new StandbyServer();
   const { host, port } = addressOf(settings, options);
   let listening: Promise<void> | undefined;
+  const failed = new AbortController();
+  const signal = AbortSignal.any([stopped, failed.signal]);
   const standby = async (message: string) => {
     const address = await listen(server, host, port, 'tracker.');
-    logger.info({ address }, `${message} This one is on standby: it answers 503, and tracks once that has ended.`);
+    logger.info({ address }, message);
     reportToStarter({ address });
   };
-  const failed = new AbortController();
+  const beginStandby = (message: string) =>
+    (listening ??= standby(message).catch((error: unknown) => failed.abort(error)));
+  let lock: ProcessLock | undefined;
   try {
-    return await acquireTrackerLock(
+    lock = await acquireTrackerLock(
       data,
       { ...request, onWaiting: log },
       {
         ...request,
         waitSeconds: Infinity,
-        signal: AbortSignal.any([stopped, failed.signal]),
-        onWaiting: (message) => void (listening = standby(message).catch((error: unknown) => failed.abort(error))),
+        signal,
+        onWaiting: (message) =>
+          void beginStandby(`${message} This one is on standby: it answers 503, and tracks once that has ended.`),
       },
     );
+    if (isWithoutPast(data)) {
+      void beginStandby(
+        'this tracker is on standby: it answers 503, and tracks once a run has published or taken over',
+      );
+      while (isWithoutPast(data)) await setTimeout(pastMilliseconds, undefined, { signal });
+    }
+    return lock;
   } catch (error) {
+    lock?.release();
+    failed.signal.throwIfAborted();
     if (!stopped.aborted) throw error;
     await leave();
     disconnectFromStarter();
@@ -89,6 +106,17 @@ async function acquireLock(
     await listening;
     await server.close();
   }
+}
+
+/** Time between two looks for keys and routes. */
+const pastMilliseconds = 500;
+
+/**
+ * True before this machine has keys of click ids or routes. A tracker that began now would make a key of its own, and
+ * know none of the clicks of the machine before when their key comes from storage.
+ */
+function isWithoutPast(data: DataDirectory): boolean {
+  return !existsSync(data.clickKeysFile) && !existsSync(data.currentRoutes);
 }
 
 function addressOf({ tracker: { host, port } }: Settings, options: TrackOptions): { host: string; port: number } {
