@@ -1,12 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, readdir, symlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import type { LogSchema } from '../../pipeline/landing/logs/log-fields.ts';
 import type { Run } from '../../pipeline/runs/stage.ts';
 import { literalPath, quoted } from '../../kit/text/sql-text.ts';
+import { replaceFile } from '../../kit/files/effects.ts';
 import { dayOfNumber } from '../../kit/time/day-number.ts';
 import { eventRelation } from '../../pipeline/warehouse/event-files.ts';
 import { DuckdbEngine } from '../../pipeline/ingest/engine/duckdb-engine.ts';
@@ -48,6 +49,8 @@ export class SparkEngine implements EventEngine {
   readonly #drivers: SparkDrivers;
   readonly #sharedFolder: string | undefined;
   readonly #duckdb: DuckdbEngine;
+  /** Of this object alone: two runs never write into one folder, whatever their numbers. */
+  readonly #nonce = randomUUID().slice(0, 8);
 
   /** `sharedFolder`: seen by this machine and the workers; without one they see the data directory. */
   constructor(run: EngineRun, connection: DuckDBConnection, drivers: SparkDrivers, sharedFolder?: string) {
@@ -108,7 +111,7 @@ export class SparkEngine implements EventEngine {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#drivers[Symbol.asyncDispose]();
-    if (this.#sharedFolder !== undefined) await this.#removeLeftovers(this.#sharedFolder, this.#prefix);
+    if (this.#sharedFolder !== undefined) await this.#removeLeftovers(this.#sharedFolder);
   }
 
   /**
@@ -117,25 +120,27 @@ export class SparkEngine implements EventEngine {
    */
   async #makeFolders(kind: string): Promise<StagingFolders> {
     const { data, effects, runId } = this.#run;
-    if (this.#sharedFolder !== undefined)
-      await this.#removeLeftovers(this.#sharedFolder, `${this.#prefix}run-`, `${this.#prefix}run-${runId}-`);
-    const root = join(this.#sharedFolder ?? data.scratch, `${this.#prefix}run-${runId}-${kind}`);
-    await effects.files.remove(root, 'staged events: leftover removed');
+    const ofRun = `${await this.#prefix()}run-${runId}-${this.#nonce}-`;
+    if (this.#sharedFolder !== undefined) await this.#removeLeftovers(this.#sharedFolder, ofRun);
+    const root = join(this.#sharedFolder ?? data.scratch, `${ofRun}${kind}`);
     const names = ['input', 'parsed', 'odd', 'known', 'duplicates', 'days'] as const;
     const folders = Object.fromEntries(names.map((name) => [name, join(root, name)])) as unknown as StagingFolders;
     for (const name of ['input', 'odd', 'known'] as const) await effects.files.makeDirectory(folders[name]);
     return folders;
   }
 
-  /** A shared folder may serve several data directories. */
-  get #prefix(): string {
-    const owner = createHash('sha256').update(this.#run.data.root).digest('hex').slice(0, 12);
-    return `offerline-${owner}-`;
+  /** A shared folder may serve several data directories, which have the same path in containers. */
+  async #prefix(): Promise<string> {
+    const { data, effects } = this.#run;
+    const path = data.sharedFolderOwnerFile;
+    if (!existsSync(path)) await replaceFile(path, randomUUID(), 'owner of shared folders', effects.files);
+    return `offerline-${await readFile(path, 'utf8')}-`;
   }
 
-  /** Names that begin so, but for those that begin with `except`. */
-  async #removeLeftovers(sharedFolder: string, prefix: string, except?: string): Promise<void> {
+  /** Removes what runs of this data directory left there, but for names that begin with `except`. */
+  async #removeLeftovers(sharedFolder: string, except?: string): Promise<void> {
     const { effects } = this.#run;
+    const prefix = await this.#prefix();
     for (const name of await readdir(sharedFolder))
       if (name.startsWith(prefix) && (except === undefined || !name.startsWith(except)))
         await effects.files.remove(join(sharedFolder, name), 'shared folder: leftover removed');

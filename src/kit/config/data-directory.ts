@@ -170,6 +170,10 @@ export class DataDirectory {
   get configurationNoteFile() {
     return join(this.warehouse, 'configuration-differs.json');
   }
+  /** Name of this data directory among those that use one shared folder of a Spark cluster. */
+  get sharedFolderOwnerFile() {
+    return join(this.warehouse, 'shared-folder-owner');
+  }
   /** Storage that runs over the landing folder publish to, of whichever machine that shares the folder. */
   get landingClaimFile() {
     return join(this.landing, '.offerline-storage.json');

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -17,8 +17,10 @@ it('a shared folder of any name holds what Spark works on, and nothing once the 
     for (const engine of [undefined, shared.engineIn(folder)]) {
       await using landing = await LogLanding.create();
       for (const run of [1, 2]) {
-        // Another data directory's, and what an earlier run of this one may have left: the one stays.
+        // Another data directory's, and what an earlier run of this one left: the one stays.
         await mkdir(join(folder, 'offerline-other-run-1-clicks'), { recursive: true });
+        const owner = await readFile(landing.data.sharedFolderOwnerFile, 'utf8').catch(() => undefined);
+        if (owner !== undefined) await mkdir(join(folder, `offerline-${owner}-run-2-left-clicks`));
         const rows = [click(`c${run}`), click('c0'), 'bad'];
         await landing.putAt(`clicks/[${run}] {x} %20.ndjson`, rows, '2026-11-18T11:00:00Z');
         await landing.ingest({}, { engine });
