@@ -2,6 +2,9 @@ import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import type { Route } from '../../pipeline/routes/routes-file.ts';
 import { dayNumberOf } from '../logs/log-names.ts';
 
+/** Enough for a day to outlast the moment in which a clock is far ahead. */
+const daysKept = 8;
+
 /** Counts of one UTC day. */
 interface Day {
   /** Clicks by offer. */
@@ -25,7 +28,7 @@ export interface CountedConversion {
  * its own logs at a start.
  */
 export class DailyCounts {
-  /** Yesterday, today and tomorrow at least: a clock that is set back over midnight finds what was counted before. */
+  /** The days that were used last, the latest at the end: a clock that is set back finds what was counted before. */
   readonly #days = new Map<number, Day>();
 
   /** Counts a click where the offer's caps have room for it, else returns the one that is reached. */
@@ -71,11 +74,11 @@ export class DailyCounts {
   }
 
   #day(number: number): Day {
-    let day = this.#days.get(number);
-    if (day === undefined) {
-      this.#days.set(number, (day = { clicks: new Map(), credits: new Map(), undone: new Set() }));
-      for (const other of this.#days.keys()) if (Math.abs(other - number) > 2) this.#days.delete(other);
-    }
+    const day = this.#days.get(number) ?? { clicks: new Map(), credits: new Map(), undone: new Set() };
+    this.#days.delete(number);
+    this.#days.set(number, day);
+    const [unused = number] = this.#days.keys();
+    if (this.#days.size > daysKept) this.#days.delete(unused);
     return day;
   }
 }

@@ -55,6 +55,18 @@ it('the cap of a day opens at midnight UTC, and is filled by what comes from the
   expect(await status()).toBe(302);
 });
 
+it('a cap that is reached stays so where the clock is ahead for a moment', async () => {
+  await using network = await capped(1);
+  const { test } = network;
+  test.now = midnight;
+  const first = clickIdOf(await network.click());
+  expect(await network.report(first)).toBe(200);
+  test.now = midnight + 30 * 86_400_000;
+  expect((await network.click()).status).toBe(302);
+  test.now = midnight + 1;
+  expect((await network.click()).status).toBe(403);
+});
+
 it('of many conversions at once one takes the last place of a cap, and the others are over it', async () => {
   await using network = await capped(2);
   const ids = (await Promise.all(Array.from({ length: 301 }, () => network.click()))).map(clickIdOf);
