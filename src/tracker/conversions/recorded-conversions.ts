@@ -25,7 +25,7 @@ export class RecordedConversions {
   readonly #salt = randomBytes(8).toString('hex');
   readonly #maxSlots: number;
   #table = new DigestTable(minSlots);
-  /** Days before it are forgotten. */
+  /** Days before it were forgotten when room was made. */
   #oldest: DayNumber = 0;
 
   constructor(maxSlots: number = defaultMaxSlots) {
@@ -67,7 +67,7 @@ export class RecordedConversions {
 
   #find(conversionId: string, kind: ConversionKind, today: DayNumber): DigestEntry | undefined {
     const entry = this.#table.get(...this.#keyOf(conversionId, kind));
-    return entry !== undefined && entry.day >= Math.max(this.#oldest, today - daysRemembered) ? entry : undefined;
+    return entry !== undefined && entry.day >= today - daysRemembered ? entry : undefined;
   }
 
   #keyOf(conversionId: string, kind: ConversionKind): [high: number, low: number] {
@@ -77,6 +77,8 @@ export class RecordedConversions {
   }
 
   #makeRoom(today: DayNumber): void {
+    // A clock that was ahead has left a day that is still to come.
+    if (this.#oldest > today) this.#oldest = 0;
     this.#oldest = Math.max(this.#oldest, today - daysRemembered);
     const slots = this.#table.slots;
     let kept = this.#table.sizeSince(this.#oldest);

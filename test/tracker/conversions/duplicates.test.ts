@@ -131,4 +131,14 @@ describe('what is remembered', () => {
     expect(recorded.bytes).toBe(4096 * 18);
     expect(recorded.compare(content(19_999), 20_000)).toBe('duplicate');
   });
+
+  it('has what comes after a clock was ahead, however its room grows', () => {
+    const recorded = new RecordedConversions();
+    for (let number = 0; number < 1000; number++) recorded.add(content(number), 20_365);
+    for (let number = 1000; number < 5000; number++) {
+      recorded.add(content(number), 20_000);
+      expect(recorded.compare(content(number), 20_000)).toBe('duplicate');
+    }
+    expect(recorded.compare(content(1000), 20_000)).toBe('duplicate');
+  });
 });
