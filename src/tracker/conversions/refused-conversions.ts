@@ -99,8 +99,8 @@ interface KeptFile {
 }
 
 /**
- * Keeps refused reports in a file for each UTC day and source: 90 days, and 16 MiB of each at most. Keeping is a
- * service to the operator: no answer waits for it or depends on it.
+ * Keeps refused reports in a file for each UTC day and source: 90 days, and 16 MiB of each at most. After a silence,
+ * what is older goes on the second day. Keeping is a service to the operator: no answer waits for it or depends on it.
  */
 export class RefusedConversions {
   readonly #folder: string;
@@ -167,8 +167,10 @@ export class RefusedConversions {
 
   #begin(source: string, day: Day): KeptFile {
     makePrivateFolder(this.#folder);
-    const oldest = addDays(day, -daysKept);
-    for (const kept of keptFiles(this.#folder)) if (kept.day < oldest) rmSync(kept.path, { force: true });
+    const files = keptFiles(this.#folder);
+    // By the day before this one: a clock that is ahead for a moment must not take away what may still be replayed.
+    const oldest = addDays(files.findLast((kept) => kept.day < day)?.day ?? day, -daysKept);
+    for (const kept of files) if (kept.day < oldest) rmSync(kept.path, { force: true });
     const path = join(this.#folder, `${day}.${source}.ndjson`);
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return { path, day, bytes, isFull: false, newline: bytes > 0 ? '\n' : '' };

@@ -99,8 +99,23 @@ describe('a refused report', () => {
     await test.get({ click_id: 'of-the-other' }, { source: 'south' });
     expect(await kept(test)).toContain('of-the-other');
     test.now += 91 * day;
-    await test.get({ click_id: 'nobody' });
-    expect((await kept(test)).split('\n')).toHaveLength(2);
+    await test.get({ click_id: 'later' });
+    await kept(test);
+    test.now += day;
+    await test.get({ click_id: 'latest' });
+    const left = (await kept(test)).trim().split('\n');
+    expect(left).toEqual([expect.stringContaining('later'), expect.stringContaining('latest')]);
+  });
+
+  it('is kept where a clock was ahead for a moment', async () => {
+    await using test = await HandlerUnderTest.create();
+    await test.get({ click_id: 'before' });
+    test.now += 200 * day;
+    await test.get({ click_id: 'ahead' });
+    test.now -= 199 * day;
+    await test.get({ click_id: 'after' });
+    const left = (await kept(test)).trim().split('\n');
+    expect(left).toEqual(['before', 'after', 'ahead'].map((click) => expect.stringContaining(click) as string));
   });
 
   it('is let go where a thousand wait for the disk', async () => {
