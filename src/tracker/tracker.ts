@@ -116,7 +116,7 @@ export async function createTracker({
   });
   const published = (clickId: string) => imported.find(clickId);
   const recorded = await ConversionLog.open(data, conversions, now());
-  const completions = await Completions.open(data, recorded, now(), effects.files);
+  const completions = await Completions.open(data, recorded, now(), effects.files, log);
   const conversionHandler = new ConversionHandler({
     sources,
     offers: () => (routes.current === undefined ? undefined : { offerOf: (offerId) => routes.route(offerId) }),

@@ -4,6 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import type { Logger } from '../../kit/logging/log.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import type { ClickUser } from './report/known-clicks.ts';
 import type { ConversionRecord } from './report/conversion-record.ts';
@@ -36,16 +37,26 @@ export class Completions {
   readonly #path: string;
   readonly #conversions: Known;
   readonly #holders: Map<string, string>;
+  readonly #files: FileEffects;
+  readonly #log: Logger;
   readonly #underWay = new Map<string, Promise<unknown>>();
 
-  private constructor(path: string, conversions: Known, holders: Map<string, string>) {
+  private constructor(path: string, conversions: Known, holders: Map<string, string>, files: FileEffects, log: Logger) {
     this.#path = path;
     this.#conversions = conversions;
     this.#holders = holders;
+    this.#files = files;
+    this.#log = log;
   }
 
   /** `now`: milliseconds since the epoch. */
-  static async open(data: DataDirectory, conversions: Known, now: number, files: FileEffects): Promise<Completions> {
+  static async open(
+    data: DataDirectory,
+    conversions: Known,
+    now: number,
+    files: FileEffects,
+    log: Logger,
+  ): Promise<Completions> {
     const path = data.completionsFile;
     const holders = new Map<string, string>();
     if (existsSync(path)) {
@@ -68,7 +79,7 @@ export class Completions {
         0o600,
       );
     }
-    return new Completions(path, conversions, holders);
+    return new Completions(path, conversions, holders, files, log);
   }
 
   /** Records a credit as `ConversionLog.record` does, unless the user has completed this by another conversion. */
@@ -93,40 +104,53 @@ export class Completions {
     if (holder === row.conversionId || this.#conversions.compare(row, now) !== 'new')
       return this.#conversions.record(row, now);
     if (holder !== undefined && !this.#conversions.isUndone(holder, now)) return 'already_completed';
-    await this.#hold({ key, conversion_id: row.conversionId });
+    await this.#write({ key, conversion_id: row.conversionId });
     let outcome: RecordOutcome | undefined;
     try {
       outcome = await this.#conversions.record(row, now);
       return outcome;
     } finally {
-      const conversionId = outcome === 'recorded' ? row.conversionId : (holder ?? null);
-      await this.#hold({ key, conversion_id: conversionId, is_recorded: true });
+      await this.#settle(key, outcome === 'recorded' ? row.conversionId : (holder ?? null));
     }
   }
 
   /** Lets the user of a conversion that was taken back complete this again. */
   async release(conversionId: string, completion: Completion): Promise<void> {
     const key = keyOf(completion);
-    if (this.#holders.get(key) === conversionId) await this.#hold({ key, conversion_id: null });
+    if (this.#holders.get(key) === conversionId) await this.#settle(key, null);
   }
 
-  async #hold(entry: Entry): Promise<void> {
-    makePrivateFolder(dirname(this.#path));
+  /** Keeps what its row on the disk has decided. An error is logged: a start finds the same in the logs. */
+  async #settle(key: string, conversionId: string | null): Promise<void> {
+    if (conversionId === null) this.#holders.delete(key);
+    else this.#holders.set(key, conversionId);
+    try {
+      await this.#write({ key, conversion_id: conversionId, is_recorded: true });
+    } catch (error) {
+      this.#log.error(
+        { reason: (error as Error).message },
+        `what a user has completed could not be written to ${this.#path}: it counts all the same, and the next start reads it from the tracker's logs; see that the disk takes it again`,
+      );
+    }
+  }
+
+  async #write(entry: Entry): Promise<void> {
+    const folder = dirname(this.#path);
+    makePrivateFolder(folder);
     const file = await open(this.#path, 'a', 0o600);
     try {
       const isNew = (await file.stat()).size === 0;
       // It may have been taken away with all of landing.
       const lost = isNew
-        ? Array.from(this.#holders, ([key, id]) => ({ key, conversion_id: id, is_recorded: true as const }))
+        ? Array.from(this.#holders, ([held, id]) => ({ key: held, conversion_id: id, is_recorded: true as const }))
         : [];
       // A kill may have left a part of a line.
       await file.appendFile(`\n${[...lost, entry].map(lineOf).join('')}`);
       await file.datasync();
+      if (isNew) await this.#files.syncDirectory(folder, 'completions: folder synced');
     } finally {
       await file.close();
     }
-    if (entry.conversion_id === null) this.#holders.delete(entry.key);
-    else this.#holders.set(entry.key, entry.conversion_id);
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { ClickIds } from '../../../src/tracker/clicks/click-id.ts';
-import { realEffects } from '../../../src/kit/files/effects.ts';
+import { realEffects, type FileEffects } from '../../../src/kit/files/effects.ts';
 import { Completions } from '../../../src/tracker/conversions/completions.ts';
 import { ConversionHandler } from '../../../src/tracker/conversions/conversion-handler.ts';
 import { ConversionLog } from '../../../src/tracker/conversions/conversion-log.ts';
@@ -62,6 +62,7 @@ export class HandlerUnderTest implements AsyncDisposable {
   readonly logged: string[] = [];
   readonly recorded: string[] = [];
   now = start;
+  files: FileEffects = realEffects.files;
   sources!: PostbackSources;
   refusals!: RefusedConversions;
   handler!: ConversionHandler;
@@ -101,7 +102,7 @@ export class HandlerUnderTest implements AsyncDisposable {
       ]);
     const imported = this.#options.imported ?? (() => Promise.resolve(undefined));
     const conversions = await ConversionLog.open(this.data, this.sink, this.now);
-    const completions = await Completions.open(this.data, conversions, this.now, realEffects.files);
+    const completions = await Completions.open(this.data, conversions, this.now, this.files, log);
     this.handler = new ConversionHandler({
       sources: this.sources,
       offers: () => ({ offerOf: (id) => offers.get(id) }),

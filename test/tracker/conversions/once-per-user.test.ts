@@ -1,5 +1,7 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { realEffects } from '../../../src/kit/files/effects.ts';
 import { NotRecordedError } from '../../../src/tracker/logs/row-log.ts';
 import type { NamedClick } from '../../../src/tracker/conversions/report/known-clicks.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -59,6 +61,44 @@ describe('of a source that pays a user once', () => {
     await test.get({ click_id: 'anna-2', transaction_id: 'T2', status: 'reject' });
     expect(saying(await test.get({ click_id: 'anna-3', transaction_id: 'T3' }))).toEqual([200, 'recorded']);
     expect(saying(await test.get({ click_id: 'anna-1', transaction_id: 'T1' }))).toEqual([409, 'already_completed']);
+  });
+
+  it('what is recorded or not is so, also where nothing can be written about it afterwards', async () => {
+    await using test = await HandlerUnderTest.create({ postback, imported });
+    const file = test.data.completionsFile;
+    const report = async (click_id: string, transaction_id: string, before: () => Promise<void>) => {
+      test.sink.before = before;
+      return saying(await test.get({ click_id, transaction_id }));
+    };
+    const taken = () => Promise.resolve();
+    // A folder where the file should be takes no line.
+    const block = () => (rmSync(file), mkdirSync(file));
+    expect(await report('anna-1', 'T1', async () => block())).toEqual([200, 'recorded']);
+    expect(test.recorded).toEqual(['north:T1']);
+    expect(test.logged.join('')).toContain(`could not be written to ${file}`);
+    rmSync(file, { recursive: true });
+    expect(await report('anna-2', 'T2', taken)).toEqual([409, 'already_completed']);
+    const refuse = async () => {
+      block();
+      throw new NotRecordedError('the disk is nearly full');
+    };
+    writeFileSync(file, '');
+    expect(await report('bert-1', 'T3', refuse)).toEqual([503, 'not_recorded']);
+    rmSync(file, { recursive: true });
+    expect(await report('bert-2', 'T4', taken)).toEqual([200, 'recorded']);
+  });
+
+  it('is on the disk with the name of its file', async () => {
+    await using test = await HandlerUnderTest.create({ postback, imported });
+    const steps: string[] = [];
+    test.files = {
+      ...realEffects.files,
+      syncDirectory: async (path, step) => void steps.push(`${test.rows.length} rows, ${path}: ${step}`),
+    };
+    await test.open();
+    await test.get({ click_id: 'anna-1', transaction_id: 'T1' });
+    await test.get({ click_id: 'bert-1', transaction_id: 'T2' });
+    expect(steps).toEqual([`0 rows, ${dirname(test.data.completionsFile)}: completions: folder synced`]);
   });
 
   it('a reversal is recorded where its user cannot be looked up now, and frees the completion all the same', async () => {
