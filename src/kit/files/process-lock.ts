@@ -144,17 +144,26 @@ class HeldLock implements ProcessLock {
         throw error;
       }
       // The lock is held all the same, and the file must not have another's name, or half of one.
-      rmSync(holderFile(lockFile), { force: true });
-      rmSync(temporary, { force: true });
+      removeName(holderFile(lockFile));
+      removeName(temporary);
     }
   }
 
   release(): void {
     if (this.#database === undefined) return;
     // Before the release, so that the next holder's name is not the one removed.
-    rmSync(holderFile(this.#lockFile), { force: true });
+    removeName(holderFile(this.#lockFile));
     this.#database.close();
     this.#database = undefined;
+  }
+}
+
+/** Removes a holder's name where the disk allows it: one that is left says no more than that of a killed process. */
+function removeName(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // The lock has to be free for the next one, and what was done under it keeps its outcome.
   }
 }
 

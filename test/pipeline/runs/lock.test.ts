@@ -110,6 +110,18 @@ describe('the writer lock', () => {
     },
   );
 
+  it('is free after a release whose disk does not remove the name of its holder', async () => {
+    const held = await lock();
+    const name = `${data.lockFile}.json`;
+    await rm(name);
+    // A folder cannot be removed as a file.
+    await mkdir(name);
+    held.release();
+    expect(readWarehouseHolder(data)).toBeUndefined();
+    await rm(name, { recursive: true });
+    (await lock()).release();
+  });
+
   it('keeps out a second one in the same process', async () => {
     const held = await lock();
     await expect(lock()).rejects.toThrow(WarehouseBusyError);
