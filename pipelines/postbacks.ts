@@ -37,7 +37,6 @@ async function deliver(
   effects: Effects,
 ): Promise<DeliverySummary> {
   const settings = readSettings(data);
-  const { sites } = readSites(data.sitesFile);
   const lock = isShared(settings)
     ? undefined
     : await acquireDeliveryLock(data, {
@@ -46,6 +45,8 @@ async function deliver(
         onWaiting: (message) => terminal.logger.info(message),
       });
   try {
+    // After the wait, in which a site may have got another address.
+    const { sites } = readSites(data.sitesFile);
     const store = await openStore(data, settings);
     // Loaded here: most runs send nothing, and would start later for it.
     const { postbackSender } = await import('../src/postbacks/http/real-sender.ts');

@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
 import { acquireDeliveryLock } from '../../../src/postbacks/store/delivery-lock.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
-import { deliverAfterRefresh } from '../../../pipelines/postbacks.ts';
+import { deliverAfterRefresh, deliverPostbacks } from '../../../pipelines/postbacks.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { command, endOf, usageErrorOf } from '../../support/commands.ts';
@@ -113,6 +114,21 @@ describe('postbacks deliver', () => {
     expect(await deliverAfterRefresh(data, silent)).toBeNull();
     lock.release();
     expect(await deliverAfterRefresh(data, silent)).toMatchObject({ delivered: 1 });
+  });
+
+  it('sends to the address that a site has got while another pass went on', async () => {
+    await enqueue(outboxRow(1));
+    const lock = await acquireDeliveryLock(data, { command: 'postbacks deliver', waitSeconds: 0, onWaiting: () => {} });
+    const sites = [{ site_key: 's', site_secret: secret, postback: { url: `http://${host}/moved` } }];
+    const write = () => {
+      writeFileSync(data.sitesFile, JSON.stringify({ sites }));
+      lock.release();
+      return true;
+    };
+    const terminal = { ...silent, logger: createLogger({ write }) };
+    const summary = await deliverPostbacks({ data, terminal, command: 'test', waitSeconds: 60 });
+    expect(summary).toMatchObject({ delivered: 1 });
+    expect(received).toMatchObject([{ path: expect.stringMatching(/^.moved/) as string }]);
   });
 });
 
