@@ -1,8 +1,9 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
+import { replaceFile } from '../../kit/files/effects.ts';
 import { readNote } from '../../kit/files/note-file.ts';
 
 const claimSchema = z.object({
@@ -34,7 +35,7 @@ export async function claimLanding(
     );
   try {
     if (own === undefined) await rm(landingClaimFile, { force: true });
-    else await writeFile(landingClaimFile, `${JSON.stringify({ storage: own, by })}\n`);
+    else await replaceFile(landingClaimFile, `${JSON.stringify({ storage: own, by })}\n`, 'landing claim');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!['ENOENT', 'EROFS', 'EACCES', 'EPERM'].includes(code)) throw error;

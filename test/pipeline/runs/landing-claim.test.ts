@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
@@ -50,6 +50,16 @@ it('a machine that moves on takes the mark along, and the one that it left behin
   await publishedTo(other, 's3://bucket/two');
   await claimLanding(other, undefined);
   expect(existsSync(one.landingClaimFile)).toBe(false);
+});
+
+it('a mark is replaced whole, so that who reads it meanwhile has the one before', async () => {
+  await claimLanding(one, 's3://bucket/one');
+  const before = await open(one.landingClaimFile);
+  await claimLanding(one, 's3://bucket/two');
+  expect(JSON.parse(await before.readFile('utf8'))).toMatchObject({ storage: 's3://bucket/one' });
+  await before.close();
+  expect(await marked()).toMatchObject({ storage: 's3://bucket/two' });
+  expect(await readdir(one.landing)).toEqual(['.offerline-storage.json']);
 });
 
 it('without storage, or without a landing folder, nothing is written', async () => {
