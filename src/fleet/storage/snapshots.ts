@@ -47,8 +47,8 @@ export async function bringSnapshot(
     const draft = join(data.published, partialName(name));
     const paths = Object.entries(readManifest(text, folder).files);
     const published = await filesHere(data);
-    for (const subfolder of new Set(['', ...paths.map(([path]) => dirname(path))]))
-      await files.makeDirectory(join(draft, subfolder));
+    const folders = [...new Set(['', ...paths.map(([path]) => dirname(path))])].map((path) => join(draft, path));
+    for (const each of folders) await files.makeDirectory(each);
     await severalAtOnce(paths, async ([path, { sha256, bytes }]) => {
       const target = join(draft, path);
       const same = here.get(sha256) ?? published.get(sha256);
@@ -56,6 +56,8 @@ export async function bringSnapshot(
       else await fetchFile(store, { sha256, bytes }, target, files);
     });
     await files.writeFile(join(draft, manifestFile), text, 'storage: manifest written');
+    // Its name says that it is whole, also after a loss of power.
+    for (const each of folders) await files.syncDirectory(each, 'storage: folder of the snapshot synced');
     await verifySnapshot(draft);
     // The lake may name files of the folder that goes.
     if (existsSync(folder))
