@@ -18,8 +18,8 @@ const step = (of: string, moment: StepPoint['moment'] = 'after'): StepPoint => (
   moment,
   occurrence: 1,
 });
-/** First and last step of Spark's work on clicks; each kill costs a run on Spark. */
-const kills = [step('clicks: parsed by Spark'), step('clicks: written by Spark', 'before')];
+/** Before the last step of Spark's work on clicks, when all that it leaves is there; each kill costs a run on Spark. */
+const kills = [...(isLong ? [step('clicks: parsed by Spark')] : []), step('clicks: written by Spark', 'before')];
 /** Tried where all is. */
 const furtherKills = [
   step('clicks: odd lines parsed'),
