@@ -6,7 +6,7 @@ import type { ConversionRecord } from './report/conversion-record.ts';
 /** The fields by which another row of the same id is a copy, or contradicts. */
 export type ConversionContent = Pick<ConversionRecord, 'conversionId' | 'kind' | 'clickId' | 'eventId' | 'payout'>;
 
-/** Outcome of comparing a row compares to those recorded before. */
+/** Outcome of comparing a row with those recorded before. */
 export type Comparison = 'new' | 'duplicate' | 'contradiction';
 
 const minSlots = 1024;
