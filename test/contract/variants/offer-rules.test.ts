@@ -195,3 +195,22 @@ test('offers have commissions of their own, for one site, in every amount', asyn
     { site_key: 'a', day: '2026-11-20', earned: '4.8000' },
   ]);
 });
+
+test('the SQL of published figures gives what is served, also by commissions of some offers', async () => {
+  const figures = await pipeline.ask<{ metric: string; sql: string }>(
+    `SELECT metric, sql FROM metrics WHERE served_as LIKE '%publisher API'`,
+  );
+  expect(figures).toHaveLength(2);
+  for (const { metric, sql } of figures) {
+    const rows = await pipeline.ask<{ site_key: string; offer_id: number; figure: string }>(
+      `SELECT site_key, offer_id, ${metric} AS figure FROM (${sql}) ORDER BY offer_id`,
+    );
+    for (const key of ['c', 'all-c']) {
+      const { offers } = await ask('c/api/v1/reports', key);
+      expect(offers).toHaveLength(5);
+      expect(
+        rows.filter(({ site_key }) => site_key === key).map(({ offer_id, figure }) => [offer_id, Number(figure)]),
+      ).toEqual(offers.map((each: any) => [Number(each.id), each[metric.replace('published_', '')]]));
+    }
+  }
+});
