@@ -1,5 +1,6 @@
--- Terms of sites over time: what the network keeps of a payout, and which offers a site may have. Rewards keep the commission
--- that was in force when they were written; all other amounts after commission go by the terms in force now.
+-- Terms of sites over time: what the network keeps of a payout, which offers a site may have, and what a USD is in its points.
+-- Rewards keep the commission and the rate that were in force when they were written; all other amounts go by the terms in
+-- force now.
 -- grain: one row per site and change of its terms
 -- key: site_key, valid_from
 -- columns:
@@ -9,12 +10,14 @@
 --   commission: The network's share of a payout, from 0 to 1
 --   commissions: Shares of the payouts of some offers: a list of offer, its public id, or source, with commission
 --   offers: Offers that the site may have: lists allow and deny, of offer, source, category or format; without allow all
+--   reward_rate?: Publisher's points for one USD; NULL in terms from before it was kept here
 SELECT
   site_key,
   valid_from,
   lead(valid_from) OVER (PARTITION BY site_key ORDER BY valid_from) AS valid_to,
   commission,
   commissions,
-  offers
+  offers,
+  reward_rate
 FROM site_terms
 ORDER BY site_key, valid_from

@@ -46,14 +46,14 @@ const anyCommissions: fc.Arbitrary<OfOffers[]> = fc
     }),
   );
 /**
- * Sites of which every other one has postbacks; in the last run all have other terms, and every third has commissions
- * of some offers in each run.
+ * Sites of which every other one has postbacks; in the last run all have another commission, another rate of rewards,
+ * or both, and every third has commissions of some offers in each run.
  */
 const sitesAt = (run: number, commissions: readonly OfOffers[][]) =>
   network.sites.map((site, index) => ({
     ...site,
-    commission: run === asOfs.length - 1 ? 0.237 : 0.1,
-    reward_rate: run === asOfs.length - 1 ? 0.9 : 3.5,
+    commission: run === asOfs.length - 1 && index % 3 !== 1 ? 0.237 : 0.1,
+    reward_rate: run === asOfs.length - 1 && index % 3 !== 2 ? 0.9 : 3.5,
     ...(index % 3 === 0 ? { commissions: commissions[(run + index) % commissions.length] } : {}),
     ...(index % 2 === 0 ? { postback } : { postback: undefined }),
   }));

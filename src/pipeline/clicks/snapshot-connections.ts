@@ -90,6 +90,7 @@ export class SnapshotConnections {
         await connection.run('SET parquet_metadata_cache = true');
         await completeConversions(connection);
         await completeCommissions(connection);
+        await completeTerms(connection);
       }
       return { database, files, idle, waiting: [] };
     } catch (error) {
@@ -124,5 +125,17 @@ export async function completeCommissions(connection: DuckDBConnection): Promise
   if (tables.length === 0)
     await connection.run(
       'CREATE TEMP TABLE site_commissions (site_key VARCHAR, offer_id INTEGER, source VARCHAR, commission DECIMAL(7, 6))',
+    );
+}
+
+/** Adds rates of rewards where a snapshot is from before they were kept: none is known to have changed. */
+async function completeTerms(connection: DuckDBConnection): Promise<void> {
+  const rates = await queryRows(
+    connection,
+    `FROM duckdb_columns() WHERE table_name = 'site_terms' AND column_name = 'reward_rate'`,
+  );
+  if (rates.length === 0)
+    await connection.run(
+      'CREATE TEMP TABLE site_terms (site_key VARCHAR, valid_from TIMESTAMPTZ, reward_rate DECIMAL(15, 6))',
     );
 }

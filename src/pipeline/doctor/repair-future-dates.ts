@@ -88,9 +88,10 @@ async function repairTerms({ connection, db }: StateDatabase, present: Moment): 
     commission: string;
     commissions: string;
     offers: string;
+    reward_rate: string | null;
   }>(
     connection,
-    `SELECT site_key, ${inOrder(`least(valid_from, ${clock})`, 'site_key', 'number')} AS valid_from, commission, commissions, offers
+    `SELECT site_key, ${inOrder(`least(valid_from, ${clock})`, 'site_key', 'number')} AS valid_from, commission, commissions, offers, reward_rate
      FROM (SELECT *, valid_from > ${clock} AS is_ahead, row_number() OVER (PARTITION BY site_key ORDER BY valid_from) AS number FROM site_terms)
      QUALIFY is_ahead`,
   );

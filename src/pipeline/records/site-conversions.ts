@@ -59,11 +59,11 @@ export function siteConversions(
     ...same('status', status),
     ...same('user_id', userId),
     ...same('click_id', clickId),
-    // With the commission all amounts change.
+    // With the commission all amounts change, with the rate the rewards that were not sent.
     ...(changedSince === undefined
       ? []
       : [
-          `(${isWithin('changed_at', { from: changedSince })} OR (SELECT ${isWithin('commission_changed_at', { from: changedSince })} FROM terms))`,
+          `(${isWithin('changed_at', { from: changedSince })} OR (SELECT ${isWithin('terms_changed_at', { from: changedSince })} FROM terms))`,
         ]),
   ];
   return connections.ask(async (connection, { files }) => {
@@ -75,7 +75,7 @@ export function siteConversions(
          ORDER BY conversion_id LIMIT ${limit})
        SELECT conversion_id, click_id, page.offer_id, offers.title AS offer_title, event_id, user_id,
          NULL::VARCHAR AS sub1, NULL::VARCHAR AS sub2, page.status, page.own_payout AS payout, page.reward, clicked_at, occurred_at,
-         credited_at, reversed_at, reason, greatest(changed_at, commission_changed_at) AS changed_at
+         credited_at, reversed_at, reason, greatest(changed_at, terms_changed_at) AS changed_at
        FROM (${withRewards('page')}) AS page LEFT JOIN offers ON offers.offer_id = page.offer_id ORDER BY conversion_id`),
       values,
     );

@@ -21,12 +21,15 @@ export function ownerValues({ siteKey, commission, rewardRate }: RecordOwner): [
 }
 
 /**
- * SQL of the common tables `terms`: one row, the site's terms as the snapshot has them, else as they were given; and
- * `commissions`: those that some offers have.
+ * SQL of the common tables `terms`: one row, the site's terms as the snapshot has them, else as they were given, and
+ * when those changed last that amounts and rewards go by; and `commissions`: those that some offers have.
  */
 export const ownTerms = `terms AS (
     SELECT coalesce(max(commission), $2::DECIMAL(7, 6)) AS commission, coalesce(max(reward_rate)::VARCHAR, $3) AS reward_rate,
-      max(commission_changed_at) AS commission_changed_at
+      greatest(max(commission_changed_at), (
+        SELECT max(valid_from) FILTER (is_changed)
+        FROM (SELECT valid_from, reward_rate <> lag(reward_rate) OVER (ORDER BY valid_from) AS is_changed FROM site_terms WHERE site_key = $1)
+      )) AS terms_changed_at
     FROM sites WHERE site_key = $1),
    commissions AS (FROM site_commissions WHERE site_key = $1)`;
 
@@ -45,7 +48,7 @@ export function isWithin(moment: string, { from, until }: RecordSpan): string {
  */
 export function withRewards(relation: string): string {
   return `
-    SELECT own.* EXCLUDE (own_commission), after_commission(own.payout, own_commission) AS own_payout, terms.commission_changed_at,
+    SELECT own.* EXCLUDE (own_commission), after_commission(own.payout, own_commission) AS own_payout, terms.terms_changed_at,
       coalesce(sent.reward, reward(own.payout, own_commission, terms.reward_rate)) AS reward
     FROM (
       SELECT each.*, coalesce(of_offer.commission, of_source.commission, terms.commission) AS own_commission

@@ -356,6 +356,7 @@ export const martColumns = {
     commission: 'DECIMAL(7,6)',
     commissions: 'JSON',
     offers: 'JSON',
+    reward_rate: 'DECIMAL(15,6)',
   },
   sites: {
     site_key: 'VARCHAR',

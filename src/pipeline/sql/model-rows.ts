@@ -361,6 +361,7 @@ export interface ModelRows {
       commission: string;
       commissions: string;
       offers: string;
+      reward_rate: string | null;
     };
     sites: {
       site_key: string;

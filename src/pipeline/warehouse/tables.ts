@@ -352,6 +352,7 @@ export interface SiteTermsTable {
   commission: string;
   commissions: Generated<string | null>;
   offers: Generated<string | null>;
+  reward_rate: string | null;
 }
 
 export interface StagedReportsTable {

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -371,4 +372,20 @@ describe('a cursor', () => {
     );
     expect(forged).toBeGreaterThan(10);
   });
+});
+
+test('a changed rate alone changes the conversions of its site, rules for its offers do not', async () => {
+  const sites = [{ ...wall, offers: { deny: [{ category: 'none' }] } }, { ...other, reward_rate: 20 }, late];
+  await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites }));
+  await pipeline.refresh('2026-11-20T11:30:00Z');
+  await running.service.poll();
+  now += 3_600_000;
+  const since = { changed_since: '2026-11-20T11:00:00Z' };
+  const changed_at = '2026-11-20T11:30:00+00:00';
+  expect(await walk('conversions', other, since)).toMatchObject([
+    { conversion_id: 'w1', reward: 60, changed_at },
+    { conversion_id: 'w2', reward: 75, changed_at },
+  ]);
+  // The run before read a later clock, by which these two count as changed.
+  expect((await walk('conversions', wall, since)).map((row) => row.conversion_id)).toEqual(['v0', 'v1']);
 });

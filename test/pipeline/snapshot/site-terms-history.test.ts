@@ -4,7 +4,7 @@ import { recordSiteTerms } from '../../../src/pipeline/snapshot/content/site-ter
 import { LogLanding } from '../../support/log-landing.ts';
 
 const site = (site_key: string, commission: number, own: Partial<Site> = {}) =>
-  ({ site_key, commission, ...own }) as Site;
+  ({ site_key, commission, reward_rate: 1, ...own }) as Site;
 const first = '2026-03-09T10:00:00Z';
 const later = '2026-03-09T11:00:00Z';
 
@@ -61,4 +61,18 @@ it('changed rules and commissions are new terms, in another order or spelling th
   await terms({ offers: { deny: [{ source: 'n' }] }, commissions: [{ offer: 2, commission: 0.5 }] });
   await terms({ offers: { deny: [{ source: 'n' }] }, commissions: [{ source: 'n', commission: 0.5 }] });
   expect(await count()).toBe(3);
+});
+
+it('a changed rate of rewards is new terms, as is the first that is known', async () => {
+  await using warehouse = await LogLanding.create();
+  const { state } = warehouse;
+  await recordSiteTerms(state, [site('a', 0.1)], first);
+  await state.db.updateTable('site_terms').set({ reward_rate: null }).execute();
+  for (const reward_rate of [2.5, 2.5, 0.000001])
+    await recordSiteTerms(state, [site('a', 0.1, { reward_rate })], later);
+  expect(await warehouse.query('SELECT valid_from, commission, reward_rate FROM site_terms ORDER BY ALL')).toEqual([
+    { valid_from: first, commission: '0.100000', reward_rate: null },
+    { valid_from: later, commission: '0.100000', reward_rate: '2.500000' },
+    { valid_from: '2026-03-09T11:00:00.000001Z', commission: '0.100000', reward_rate: '0.000001' },
+  ]);
 });

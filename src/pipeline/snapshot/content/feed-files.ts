@@ -38,7 +38,7 @@ export async function writeFeedFiles(
   await files.writeFile(join(folder, feedSitesFile), `${JSON.stringify(document)}\n`, 'feed sites: written');
 }
 
-/** Returns the snapshot's sites with their terms, those in force last. */
+/** Returns the snapshot's sites with the terms that their feeds go by, those in force last. */
 async function feedSites(connection: DuckDBConnection): Promise<FeedSites['sites']> {
   const sites = await readPublished(connection, 'sites', ['site_key'], 'snapshot.');
   const columns = ['site_key', 'valid_from', 'commission', 'commissions', 'offers'] as const;
@@ -48,13 +48,20 @@ async function feedSites(connection: DuckDBConnection): Promise<FeedSites['sites
   );
   return sites.map(({ site_key }) => ({
     site_key,
-    terms: (terms.get(site_key) ?? []).map(({ valid_from, commission, commissions, offers }) => ({
-      valid_from,
-      commission: commission.replace(/\.?0+$/, ''),
-      commissions: JSON.parse(commissions) as SiteTerms['commissions'],
-      offers: JSON.parse(offers) as SiteTerms['offers'],
-    })),
+    terms: (terms.get(site_key) ?? [])
+      .filter((own, place, all) => shownBy(own) !== shownBy(all[place - 1]))
+      .map(({ valid_from, commission, commissions, offers }) => ({
+        valid_from,
+        commission: commission.replace(/\.?0+$/, ''),
+        commissions: JSON.parse(commissions) as SiteTerms['commissions'],
+        offers: JSON.parse(offers) as SiteTerms['offers'],
+      })),
   }));
+}
+
+/** Returns what a feed goes by: sites that differ in their rates of rewards alone share one. */
+function shownBy(terms: { commission: string; commissions: string; offers: string } | undefined): string | undefined {
+  return terms && JSON.stringify([terms.commission, terms.commissions, terms.offers]);
 }
 
 /** Returns the lines of a published feed by offer; none without a snapshot, or where its feed cannot be read. */

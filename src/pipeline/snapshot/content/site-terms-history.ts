@@ -1,12 +1,13 @@
 import { termsOf } from '../../../kit/sites/site-terms.ts';
-import type { Site } from '../../../kit/sites/sites.ts';
+import { rewardRateText, type Site } from '../../../kit/sites/sites.ts';
 import { compareMoments, shiftMoment, type Moment } from '../../../kit/time/moment.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 
 /**
- * Records changes of sites' terms, which change their feeds: offers whose amounts change, or that a site may have from
- * now on, count as updated. A site's first terms are no change. In the caller's transaction.
+ * Records changes of sites' terms. They change feeds: offers whose amounts change, or that a site may have from now on,
+ * count as updated. They change conversions, whose rewards go by the rate, too. A site's first terms are no change. In
+ * the caller's transaction.
  */
 export async function recordSiteTerms(
   { connection, db }: StateDatabase,
@@ -15,7 +16,7 @@ export async function recordSiteTerms(
 ): Promise<void> {
   const latest = await db
     .selectFrom('site_terms')
-    .select(['site_key', 'valid_from', 'commission', 'commissions', 'offers'])
+    .select(['site_key', 'valid_from', 'commission', 'commissions', 'offers', 'reward_rate'])
     .distinctOn('site_key')
     .orderBy('site_key')
     .orderBy('valid_from', 'desc')
@@ -29,10 +30,14 @@ export async function recordSiteTerms(
       last !== undefined &&
       Number(last.commission) === site.commission &&
       last.commissions === commissions &&
-      last.offers === offers;
+      last.offers === offers &&
+      // Of terms from before it was kept none is known: then there is one from now on.
+      last.reward_rate !== null &&
+      Number(last.reward_rate) === site.reward_rate;
     if (isSame) return [];
     const valid_from = validFrom(asOf, last?.valid_from);
-    return [{ site_key: site.site_key, valid_from, commission: terms.commission, commissions, offers }];
+    const reward_rate = rewardRateText(site);
+    return [{ site_key: site.site_key, valid_from, commission: terms.commission, commissions, offers, reward_rate }];
   });
   const shape = {
     site_key: 'VARCHAR',
@@ -40,6 +45,7 @@ export async function recordSiteTerms(
     commission: 'VARCHAR',
     commissions: 'VARCHAR',
     offers: 'VARCHAR',
+    reward_rate: 'VARCHAR',
   } as const;
   await insertRows(connection, 'site_terms', shape, changed);
 }

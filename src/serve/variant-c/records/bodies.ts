@@ -61,7 +61,9 @@ const conversionRecord = z
     credited_at: momentSchema.nullable(),
     reversed_at: momentSchema.nullable(),
     reason: reversalReason,
-    changed_at: momentSchema.describe('When this row changed last; with the site’s commission all rows do'),
+    changed_at: momentSchema.describe(
+      'When this row changed last; with the site’s commission or its points for one USD all rows do',
+    ),
   })
   .meta({ id: 'ConversionRecord' });
 
