@@ -1,3 +1,5 @@
+import { publicAddress } from '../kit/text/public-address.ts';
+
 /** A picture by its published name, and its address at the advertiser. */
 export interface FeedPicture {
   name: string;
@@ -19,8 +21,6 @@ export function pictureOf({
 
 /** Returns the address that a client can follow; undefined where there is none on the web. */
 function webAddress(imageSource: string): string | undefined {
-  const address = URL.parse(imageSource);
-  if (address === null || !/^https?:$/.test(address.protocol)) return undefined;
-  // An address with a password is not meant for the public.
-  return address.username === '' && address.password === '' ? address.href : undefined;
+  const address = publicAddress(imageSource);
+  return address !== undefined && /^https?:$/.test(address.protocol) ? address.href : undefined;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { publicAddress } from '../text/public-address.ts';
 import { devices, formats, paymentTerms, reportCategories, trackingTypes } from './values.ts';
 
 /*
@@ -71,7 +72,7 @@ export const offerFields = {
   payout: special(decimalSchema, 'VARCHAR'),
   /** Stable per content; empty where the offer has no picture. */
   image_name: special(z.string(), 'VARCHAR'),
-  /** The advertiser's address of the picture, or its bare file name; empty where the offer has none. */
+  /** The advertiser's address of the picture; empty where the offer has none. */
   image_source: special(z.string(), 'VARCHAR'),
   level: {
     schema: z.string(),
@@ -97,7 +98,7 @@ export const offerFields = {
   destination_url: { ...nullableText(), published: false },
   /** Publishers' pages show it, so nothing but web and app store addresses. */
   preview_url: nullableText(
-    (text) => /^(https?|market|itms|itms-apps|itms-appss):\/\//i.test(text) && URL.canParse(text),
+    (text) => /^(https?|market|itms|itms-apps|itms-appss):\/\//i.test(text) && publicAddress(text) !== undefined,
   ),
   tracking_type: choice(trackingTypes, 'CPA'),
   report_category: choice(reportCategories, 'web'),

@@ -248,9 +248,12 @@ const offerEntries: Readonly<Record<LandingFieldName, OfferEntry>> = {
   },
   image: {
     meaning: 'picture; absent: none',
-    form: 'address by http or https, or a bare file name',
+    form: 'address by http or https, without a user or a password',
     examples: ['https://cdn.network.example/7.png'],
-    wrong: [['ftp://cdn.network.example/7.png', 'bad_image']],
+    wrong: [
+      ['ftp://cdn.network.example/7.png', 'bad_image'],
+      ['7.png', 'bad_image'],
+    ],
   },
   payout: {
     meaning: 'amount before the site’s commission; required unless there are `events`',
@@ -294,7 +297,7 @@ const offerEntries: Readonly<Record<LandingFieldName, OfferEntry>> = {
   },
   preview_url: {
     meaning: 'page of the app or shop',
-    form: 'address by http, https, market or itms',
+    form: 'address by http, https, market or itms, without a user or a password',
     examples: ['https://apps.example/7'],
     wrong: [['apps.example/7', 'bad_preview_url']],
   },

@@ -46,6 +46,8 @@ async function folderOfMigrations(...added: [name: string, text: string][]): Pro
 
 const fact = { fact: 'colour', value: 'blue' };
 
+const literal = (text: string | null | undefined) => (typeof text !== 'string' ? 'NULL' : `'${text}'`);
+
 it('interrupts what runs on any of its connections', async () => {
   const state = await open();
   const second = await state.connect();
@@ -125,6 +127,36 @@ describe('openStateDatabase', () => {
     const again = await open();
     expect(await again.db.selectFrom('warehouse_facts').selectAll().execute()).toEqual([fact]);
     expect(again.copyBeforeUpgrade).toBeUndefined();
+  });
+
+  it('takes addresses with a password out of the versions that an upgrade finds', async () => {
+    const migrations = await folderOfMigrations();
+    for (const name of await readdir(migrations))
+      if (name >= '013_private_addresses.sql') await rm(join(migrations, name));
+    const old = await open(migrations);
+    const addresses = [
+      ['https://cdn.example/@7.png?a=b@c', 'market://details?id=a@b'],
+      ['HTTPS://user:pw@cdn.example/7.png', 'itms-apps://user@apps.example/7'],
+      ['', null],
+    ];
+    const row = (of: string) => `INSERT INTO offer_versions BY NAME
+      SELECT 7 AS offer_id, ${of}, TIMESTAMPTZ '2026-01-01 00:00:00+00' AS valid_from, 1 AS run_id, 'active' AS status, '{}' AS titles,
+        '{}' AS descriptions, 1 AS payout, 'name' AS image_name, '' AS level, 0 AS stars, ['a'] AS categories, [] AS countries, [] AS devices,
+        'net30' AS payment_term, 'CPA' AS tracking_type, 'web' AS report_category, [] AS formats, false AS multi_complete, '[]' AS events,
+        valid_from AS created_at, valid_from AS updated_at, '' AS content_sha256, '' AS published_sha256`;
+    for (const [place, [image, preview]] of addresses.entries())
+      await old.connection.run(
+        row(`${place} AS version, ${literal(image)} AS image_source, ${literal(preview)} AS preview_url`),
+      );
+    await old.close();
+    const { connection } = await open();
+    expect(
+      await queryRows(connection, 'SELECT image_name, image_source, preview_url FROM offer_versions ORDER BY version'),
+    ).toEqual([
+      { image_name: 'name', image_source: addresses[0]?.[0], preview_url: addresses[0]?.[1] },
+      { image_name: '', image_source: '', preview_url: null },
+      { image_name: 'name', image_source: '', preview_url: null },
+    ]);
   });
 
   it('keeps the copy of the last upgrade alone, and none of a state that is new', async () => {

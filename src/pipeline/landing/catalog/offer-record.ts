@@ -13,6 +13,7 @@ import { devices, formats, offerStatuses, type Device } from '../../../kit/vocab
 import { imageName } from './image-name.ts';
 import { duplicateKey, isJsonObject, parseJson } from '../../../kit/text/json-text.ts';
 import { hasBraces, withPlainAmpersands } from '../../../kit/text/macros.ts';
+import { publicAddress } from '../../../kit/text/public-address.ts';
 import type { IngestWarning } from '../landing-file.ts';
 import { mappedKeys, rejectKey } from '../lines/mapped-line.ts';
 import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
@@ -174,12 +175,10 @@ function readFormats(fields: RecordFields): CanonicalOffer['formats'] {
   return chosen.size === 0 ? ['offerwall'] : formats.filter((format) => chosen.has(format));
 }
 
-/** A web address, or a bare file name that the operator mirrors. */
+/** A web address that leads to a picture: the feeds name no other. */
 function isPicture(text: string): boolean {
-  // A template such as `…/{w}x{h}.{f}`, which nobody fills.
-  if (hasBraces(text)) return false;
-  if (/^https?:\/\//i.test(text)) return URL.canParse(text);
-  return !/^([a-z][a-z0-9+.-]*:|\/\/)|\p{Cc}|(^|[/\\])\.\.([/\\]|$)/iu.test(text);
+  // Nobody fills a template such as `…/{w}x{h}.{f}`.
+  return /^https?:\/\//i.test(text) && !hasBraces(text) && publicAddress(text) !== undefined;
 }
 
 /** Finds the offer that a broken record was about, where its text says so beyond doubt. */

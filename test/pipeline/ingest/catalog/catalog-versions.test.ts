@@ -16,7 +16,7 @@ it.each([
   [{ payout: '2' }],
   [{ title: 'New' }],
   [{ status: 'paused' }],
-  [{ image: 'b.png' }],
+  [{ image: 'https://cdn.example/b.png' }],
   [{ events: [{ event_id: 'e', payout: '1' }] }],
   [{ countries: ['US'] }],
   [{ created_at: '2025-01-01T00:00:00Z' }],

@@ -26,7 +26,7 @@ describe('a full source', () => {
           created_at: '2025-12-24T00:00:00.123456Z',
           updated_at: '2025-12-25T00:00:00Z',
           destination_url: 'https://secret.example',
-          image: 'a.png',
+          image: 'https://cdn.example/a.png',
         },
       ],
     });
@@ -45,7 +45,7 @@ describe('a full source', () => {
         titles: '{"de":"Spiel","en":"Gäme 🎮 \\"q\\""}',
         descriptions: '{}',
         payout: '4.950000',
-        image_source: 'a.png',
+        image_source: 'https://cdn.example/a.png',
         level: '',
         stars: 0,
         categories: ["O'Neil", 'b'],
