@@ -3,9 +3,14 @@ import { siteTermsSchema } from '../../kit/sites/site-terms.ts';
 import { decimalSchema, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
 import { feedStatuses, trends } from '../../kit/vocabulary/values.ts';
 
-/** Returns the text that is served where one language is asked for: English, else the first. */
+/** Returns the language that is served where one is asked for: English, else the first; undefined without any. */
+export function servedLanguage(texts: LocalizedText): string | undefined {
+  return texts['en'] === undefined ? Object.keys(texts)[0] : 'en';
+}
+
+/** Returns the text of the language that is served where one is asked for. */
 export function servedText(texts: LocalizedText): string {
-  return texts['en'] ?? Object.values(texts)[0] ?? '';
+  return texts[servedLanguage(texts) ?? ''] ?? '';
 }
 
 /** RFC 3339 in UTC with up to 6 decimal places of a second, ending in `Z`. */

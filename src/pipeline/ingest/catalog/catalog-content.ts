@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { servedText } from '../../feed/feed-document.ts';
+import { servedLanguage, servedText } from '../../feed/feed-document.ts';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
+import type { LocalizedText } from '../../../kit/vocabulary/offer-fields.ts';
 
 /** Digests that distinguish versions, as lower-case hex SHA-256. */
 export interface ContentDigests {
@@ -13,9 +14,23 @@ export interface ContentDigests {
 
 /**
  * Digests of an offer's content. The ids are its identity and not content. The source's `updated_at` is neither kept
- * nor published: exports that stamp every offer again each day would otherwise make a version of each.
+ * nor published: exports that stamp every offer again each day would otherwise make a version of each. Nor is the order
+ * of languages content, but for the first one where it is served.
  */
 export function digestsOf(offer: CanonicalOffer, createdAt: Moment): ContentDigests {
+  return digestsAsWritten(
+    {
+      ...offer,
+      titles: servedFirst(offer.titles),
+      descriptions: servedFirst(offer.descriptions),
+      events: offer.events.map((event) => ({ ...event, descriptions: servedFirst(event.descriptions) })),
+    },
+    createdAt,
+  );
+}
+
+/** Digests over texts in the source's order of languages, as versions have them that are older than `digestsOf`. */
+export function digestsAsWritten(offer: CanonicalOffer, createdAt: Moment): ContentDigests {
   const {
     id: _id,
     external_id: _externalId,
@@ -41,6 +56,13 @@ export function vanishedDigests(last: ContentDigests): ContentDigests {
     contentSha256: digest(['vanished', last.contentSha256]),
     publishedSha256: digest(['vanished', last.publishedSha256]),
   };
+}
+
+/** Returns a text with the language first that is served, the others by their codes. */
+function servedFirst(texts: LocalizedText): LocalizedText {
+  const served = servedLanguage(texts);
+  const rank = (language: string) => (language === served ? '' : language);
+  return Object.fromEntries(Object.entries(texts).toSorted(([one], [other]) => (rank(one) < rank(other) ? -1 : 1)));
 }
 
 function digest(value: unknown): string {

@@ -1,7 +1,7 @@
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import { compareMoments, shiftMoment, type Moment } from '../../../kit/time/moment.ts';
 import type { VersionStatus } from '../../../kit/vocabulary/values.ts';
-import { digestsOf, vanishedDigests, type ContentDigests } from './catalog-content.ts';
+import { digestsAsWritten, digestsOf, vanishedDigests, type ContentDigests } from './catalog-content.ts';
 import type { AcceptedRecord, CatalogExport } from './catalog-export.ts';
 import { assignIds, type IdOutcome, type OfferName } from './catalog-ids.ts';
 import type { SettledRecord } from './offer-records.ts';
@@ -200,6 +200,9 @@ function nextVersion(
   const createdAt = createdAtOf(offer, last) ?? asOf;
   const digests = digestsOf(offer, createdAt);
   if (last?.contentSha256 === digests.contentSha256) return undefined;
+  const older = digestsAsWritten(offer, createdAt);
+  if (last?.contentSha256 === older.contentSha256) return undefined;
+  const looksTheSame = [digests, older].some(({ publishedSha256 }) => publishedSha256 === last?.publishedSha256);
   return {
     offerId,
     source,
@@ -208,7 +211,7 @@ function nextVersion(
     version: (last?.version ?? 0) + 1,
     validFrom: validFrom(asOf, last),
     status: offer.status,
-    updatedAt: last?.publishedSha256 === digests.publishedSha256 ? last.updatedAt : asOf,
+    updatedAt: last !== undefined && looksTheSame ? last.updatedAt : asOf,
     content: { offer, createdAt },
     ...digests,
   };

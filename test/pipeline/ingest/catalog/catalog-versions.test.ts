@@ -88,6 +88,48 @@ it('a title in a language that is not served makes a version and leaves updated_
   ]);
 });
 
+const milestone = (description: Record<string, string>) => ({ events: [{ event_id: 'e', payout: '1', description }] });
+
+it.each([
+  ['descriptions', { description: { de: 'H', en: 'H', fr: 'S' } }, { description: { fr: 'S', en: 'H', de: 'H' } }],
+  [
+    'descriptions without English',
+    { description: { fr: 'S', de: 'H', nl: 'H' } },
+    { description: { fr: 'S', nl: 'H', de: 'H' } },
+  ],
+  ['titles', { title: { de: 'A', en: 'B' } }, { title: { en: 'B', de: 'A' } }],
+  ['milestones', milestone({ en: 'A', de: 'B' }), milestone({ de: 'B', en: 'A' })],
+])('another order of the languages of %s makes no version', async (_what, before, after) => {
+  expect(await versionsOf(before, after)).toHaveLength(1);
+});
+
+it('another first language, where it is the one that is served, moves updated_at', async () => {
+  expect(await versionsOf({ description: { fr: 'S', de: 'H' } }, { description: { de: 'H', fr: 'S' } })).toMatchObject([
+    { updated: '01' },
+    { version: 2, updated: '02' },
+  ]);
+});
+
+it('a version with digests over the order of languages, as 0.2.0 wrote them, is still the last one', async () => {
+  await using warehouse = await CatalogWarehouse.create();
+  const texts = {
+    title: { fr: 'Un', de: 'Eins', en: 'One' },
+    description: { de: 'Hallo', en: 'Hello' },
+    ...milestone({ nl: 'Niveau', fr: 'Niveau' }),
+  };
+  const run = (name: string, fields: object) =>
+    warehouse.run(second, { name, modified: Number(name), rows: [record('a', { ...texts, ...fields })] });
+  await warehouse.run(first, { name: '1', modified: 1, rows: [record('a', texts)] });
+  await warehouse.connection.run(
+    `UPDATE offer_versions SET content_sha256 = '601fab4af6e4ca65e2796090e1ed22d538b31cabc6c0ca91cdb4020ceb9de243',
+       published_sha256 = '31353755d29f4006b5e81f1617e655a034956894b596488c4aabdf45f3feee4e'`,
+  );
+  await run('2', { colour: 'new' });
+  expect(await warehouse.versions('a')).toHaveLength(1);
+  await run('3', { destination_url: 'https://elsewhere.example' });
+  expect(await warehouse.versions('a')).toMatchObject([{ updated: '01' }, { version: 2, updated: '01' }]);
+});
+
 it.each([[{}], [{ created_at: '2025-06-02T00:00:00Z' }]])(
   'an offer that returns saying %j of its creation keeps the created_at that it had',
   async (saying) => {
