@@ -10,7 +10,9 @@ const sums = {
   clicks: count.describe('Clicks on offers of the catalog'),
   conversions: count.describe('Conversions that are credited, by the day of their credit'),
   reversed: count.describe('Conversions that were charged back, by the day of their credit, else of the chargeback'),
-  rejected: count.describe('Conversions that were rejected, by the day of their credit, else of the rejection'),
+  rejected: count.describe(
+    'Conversions that were rejected, by the day of their credit, else of the rejection, or of the announcement that expired',
+  ),
   earnings: usd.describe('USD for the credited conversions after the site’s commission, rounded by day to 4 places'),
   rewards: points.describe(
     'Points for the credited conversions: as their postbacks say, without one by the site’s terms of now',
