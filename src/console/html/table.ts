@@ -81,7 +81,7 @@ export function dataTable<R extends object>(options: TableOptions<R>): TablePart
 /** People open the file in a spreadsheet, which must not run a text as a formula. */
 function csvOf<R extends object>({ columns, rows }: TableOptions<R>): string {
   const names = columns.map(({ name }) => name);
-  return csvRow(names) + rows.map((row) => csvLine(names, row, 'spreadsheet')).join('');
+  return csvRow(names, 'spreadsheet') + rows.map((row) => csvLine(names, row, 'spreadsheet')).join('');
 }
 
 function section<R extends object>(options: TableOptions<R>, address: Address): Html {

@@ -9,8 +9,9 @@ export function numberValue(exact: number | string, places = 0): Html {
   return html`<data value="${exact}">${numberText(exact, places)}</data>`;
 }
 
-/** Digits with commas between thousands; trailing zeros of the fraction only up to `places`. */
+/** Digits with commas between thousands; trailing zeros of the fraction only up to `places`. An exponent stays. */
 export function numberText(exact: number | string, places = 0): string {
+  if (/e/i.test(String(exact))) return String(exact);
   const [whole = '', fraction = ''] = String(exact).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   const kept = fraction.replace(/0+$/, '').padEnd(places, '0');

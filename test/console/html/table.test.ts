@@ -64,3 +64,15 @@ it.each([
   });
   expect(part.csv()).toBe(`title\n${cell}\n`);
 });
+
+it('in a CSV file the name of a column is no formula either', () => {
+  const name = '=HYPERLINK("https://a.example")';
+  const part = dataTable<Record<string, string>>({
+    name: 'answer',
+    caption: 'Answer',
+    columns: [{ name, title: name }],
+    rows: [],
+    empty: '',
+  });
+  expect(part.csv()).toBe(`"'=HYPERLINK(""https://a.example"")"\n`);
+});

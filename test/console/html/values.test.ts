@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { moneyText, moneyValue, percentText, percentValue, rounded } from '../../../src/console/html/values.ts';
+import {
+  moneyText,
+  moneyValue,
+  numberText,
+  percentText,
+  percentValue,
+  rounded,
+} from '../../../src/console/html/values.ts';
 
 it.each([
   ['0.005000', 2, '0.01'],
@@ -13,6 +20,15 @@ it.each([
   [1e-7, 2, '0.00'],
 ])('%s to %i places is %s', (exact, places, text) => {
   expect(rounded(exact, places)).toBe(text);
+});
+
+it.each([
+  [1234567.5, '1,234,567.5'],
+  ['1200.00', '1,200'],
+  [1.5e-10, '1.5e-10'],
+  [1.5e30, '1.5e+30'],
+])('%s is shown as %s', (exact, text) => {
+  expect(numberText(exact)).toBe(text);
 });
 
 it.each([

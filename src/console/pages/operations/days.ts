@@ -79,7 +79,8 @@ function backfill(user: { role: string }, due: readonly StateRow[]): Html {
     <h2>Backfill</h2>
     <p>
       ${first === undefined ? 'No day is missing or outdated.' : `Days are missing or outdated from ${first} to ${last}.`}
-      Each run computes the ten newest of them. A backfill computes all; you can stop it and start it again at any time.
+      Each run computes the ten newest of the outdated ones; missing ones wait for a backfill, which computes all. You can
+      stop it and start it again at any time.
       On the command line: <code>offerline backfill reports</code>
     </p>
     ${actionForm(user, {
