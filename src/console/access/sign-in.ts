@@ -76,7 +76,7 @@ export function signInPage(renderPage: RenderPage, next: string, mistake?: strin
         <p><button>Sign in</button></p>
       </form>
       <p>
-        To add a user, run <code>offerline console add &lt;name&gt; --role viewer|operator</code> on the machine of the
+        To add a user, run <code>offerline console add &lt;name&gt; --role viewer|analyst|operator</code> on the machine of the
         console. The command prints the token once.
       </p>
       <p>If you are signed in and followed a link from another site, <a href="${next}">continue</a>.</p>`,

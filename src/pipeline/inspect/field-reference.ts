@@ -131,7 +131,7 @@ const logMeanings: Readonly<Record<EventKind, Readonly<Record<string, string>>>>
   conversions: {
     conversion_id: 'id of the conversion; each kind of it counts once',
     click_id: 'id of our click, as our links passed it on',
-    kind: 'what became of it: granted, refused before it was, or taken back',
+    kind: 'what became of it: announced, granted, refused before it was, or taken back',
     occurred_at: 'moment of that',
     event_id: 'milestone of the offer; absent: the offer itself',
     payout: 'amount before the site’s commission, in USD; absent: that of the catalog',

@@ -19,7 +19,7 @@ const cures: Readonly<Record<string, string>> = {
     'map the network\'s own id as external_id and name its source, {"value": "its folder in landing/offers"}; or map offer_id',
   bad_offer_id:
     "offer_id is a whole number from 1 to 2147483647: map the network's own id as external_id, and name its source",
-  bad_kind: `it is none of credit, reject and chargeback, nor pending of a list of states: ${otherWords}, and null passes a row over`,
+  bad_kind: `it is none of pending, credit, reject and chargeback: ${otherWords}, and null passes a row over`,
   missing_kind:
     'map kind, {"value": "credit"} where all rows are credits, or status where rows say how conversions stand',
   missing_source:
@@ -32,6 +32,8 @@ const cures: Readonly<Record<string, string>> = {
   bad_countries: `none of its countries is known by code or name: ${otherWords}, "All" for all, and "split" what separates them`,
   bad_devices: `none of its devices is known: ${otherWords}, "all" for all, and "split" what separates them`,
   bad_events: 'milestones are a list of objects: "each" names its place',
+  missing_event_id: '"event_id" of "events" names the place of each milestone\'s id',
+  missing_event_payout: '"payout" of "events" names the place of each milestone\'s payout',
   duplicate_event_id: 'two milestones have one id: map a place that differs as "event_id"',
   wrong_cell_count:
     'the row has other cells than the header: the sender has to quote texts that have separators in them',

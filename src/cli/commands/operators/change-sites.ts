@@ -37,7 +37,7 @@ export function addSiteChanges(sites: Command, context: CommandContext): void {
     sites,
     'set',
     'Changes commission, rules for offers, address or name of a site',
-    `Offers are named \`offer:<id>\`, \`source:<name>\`, \`category:<name>\` or \`format:<name>\`. Options that take several may be repeated. ${takenUp}`,
+    `Offers are named \`offer:<id>\`, \`source:<name>\`, \`category:<name>\` or \`format:<name>\`; commissions are by offer or source only. Options that take several may be repeated. ${takenUp}`,
   )
     .argument('<site_key>', 'site of sites.json')
     .option('--name <text>', 'name for people')
