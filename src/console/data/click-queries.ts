@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { dayOf } from '../../kit/time/moment.ts';
 import { clickFilesOf, eventFilesOfClick } from '../../pipeline/clicks/click-files.ts';
 import { clicksIn } from '../../pipeline/clicks/click-queries.ts';
 import { modelQuery } from '../../pipeline/sql/model-query.ts';
@@ -13,18 +14,20 @@ type ClickQuery = <Name extends ConsoleStatement>(
   relation: Relation,
 ) => Promise<StatementResult<ConsoleRow<Name>>>;
 
-/** The newest clicks; `since` a moment, `user` and `site` empty for all. Of the two newest days with clicks. */
+/** The newest clicks from `since`, a moment, up to as-of; `user` and `site` empty for all. */
 export async function recentClicks(
   snapshot: ConsoleSnapshot,
   data: DataDirectory,
   filter: { since: string; user: string; site: string },
 ): Promise<StatementResult<ConsoleRow<'recent_clicks'>>> {
   const { events } = await clickFilesOf(join(data.published, snapshot.id));
-  const days = [...new Set(events.map(dayOfFile))].toSorted().slice(-2);
-  const newest = events.filter((path) => days.includes(dayOfFile(path)));
+  const [first, last] = [dayOf(filter.since), dayOf(snapshot.asOf)];
+  const ofDays = events.filter((path) => dayOfFile(path) >= first && dayOfFile(path) <= last);
+  // Where these days have no clicks, one file is queried all the same, for its columns.
+  const queried = ofDays.length > 0 ? ofDays : events.slice(-1);
   const sql = modelQuery('console', 'recent_clicks', { as_of: snapshot.asOf, ...filter });
   const found = await snapshot.askSql<ConsoleRow<'recent_clicks'>>(
-    newest.length > 0 ? `WITH clicks AS (FROM ${clicksIn(newest)})\n${sql}` : sql,
+    queried.length > 0 ? `WITH clicks AS (FROM ${clicksIn(queried)})\n${sql}` : sql,
   );
   // The view of the snapshot gives the same rows, from more files.
   return { ...found, sql };

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import { offerIdOf } from '../../../src/console/pages/figures/offer.ts';
-import { hostileTitle, smallNetwork } from './small-network.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
+import { consoleOver } from './signed-in.ts';
+import { asOf, hostileTitle, smallNetwork } from './small-network.ts';
 
 const network = smallNetwork();
 const look = (path: string) => network.look(path);
@@ -178,6 +181,32 @@ it('recent clicks are of the last hour, or of a user or site yesterday and today
   expect(await ids('/clicks?user=u&site=other')).toEqual(['counts-2']);
   expect((await look('/clicks?user=nobody')).text).toContain('There is none. Clear filter');
   expect((await look('/clicks?user=u')).markup).not.toContain('203.0.113.9');
+});
+
+it('clicks of yesterday are recent, also where one is dated after the day of the as-of', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(asOf));
+  await pipeline.landLog(
+    'clicks',
+    'ndjson',
+    ['18', '19', '20', '21'].map((day) => ({
+      click_id: `of-${day}`,
+      offer_id: 7,
+      site_key: 'wall',
+      user_id: `user-${day}`,
+      clicked_at: `2026-11-${day}T07:00:00Z`,
+    })),
+  );
+  await pipeline.refresh(asOf);
+  const opened = await consoleOver(pipeline.data);
+  try {
+    const show = await opened.as('operator');
+    const { markup } = await show('/clicks?site=wall');
+    expect(cells(markup, 'clicks').map(([, id]) => id)).toEqual(['of-20', 'of-19']);
+    expect((await show('/search?id=user-19')).location).toBe('/clicks?user=user-19');
+    expect((await show('/search?id=user-21')).status).toBe(200);
+  } finally {
+    await opened.close();
+  }
 });
 
 it('the form for a click redirects to it', async () => {
