@@ -70,15 +70,22 @@ function byConversionId(rewards: readonly PublisherReward[]): Claim[] {
   return claims;
 }
 
-/** Adds a row to a claim. A new state may become the claim's state and line, in any order; a known one is repeated. */
+/**
+ * Adds a row to a claim. A new state may become the claim's state and line, in any order; a known one is repeated.
+ * Amount and time are those of the credit, else of the highest state, as ours are: those of other rows only fill gaps.
+ */
 function merge(claim: Claim, row: PublisherReward): void {
-  const { state, amount } = row;
-  if (claim.states.includes(state)) claim.repeated.push(row);
-  else {
-    claim.states.push(state);
-    if (finality[state] > finality[claim.state]) Object.assign(claim, { state, line: row.line });
-    if (claim.amount === undefined && amount !== undefined) claim.amount = amount;
+  const { state, line, amount, time } = row;
+  if (claim.states.includes(state)) {
+    claim.repeated.push(row);
+    return;
   }
+  const isHigher = finality[state] > finality[claim.state];
+  const counts = state === 'credited' || (isHigher && !claim.states.includes('credited'));
+  if (amount !== undefined && (counts || claim.amount === undefined)) claim.amount = amount;
+  if (time !== undefined && (counts || claim.time === undefined)) claim.time = time;
+  claim.states.push(state);
+  if (isHigher) Object.assign(claim, { state, line });
 }
 
 /**

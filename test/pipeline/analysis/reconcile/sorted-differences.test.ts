@@ -141,6 +141,26 @@ describe('a difference is sorted as', () => {
       [],
     ],
     [
+      'state, where it is taken back first, after the period',
+      [
+        reward({ conversionId: 'v1', state: 'charged_back', time: march(9) }),
+        reward({ conversionId: 'v1', line: 3, time: march(5) }),
+      ],
+      [conversion({})],
+      { to: '2026-03-05' },
+      [['state', 'charged_back there, credited here']],
+    ],
+    [
+      'none, where it is announced at no amount before it is credited',
+      [
+        reward({ conversionId: 'v1', state: 'pending', amount: 0n, time: march(1) }),
+        reward({ conversionId: 'v1', line: 3, time: march(5) }),
+      ],
+      [conversion({})],
+      { from: '2026-03-03' },
+      [],
+    ],
+    [
       'none, where they number conversions in their own way',
       [reward({ conversionId: 'their-1' }), reward({ conversionId: 'their-2', amount: point, line: 3 })],
       [conversion({}), conversion({ conversionId: 'v2', amount: point })],
@@ -263,6 +283,38 @@ describe('for any conversions', () => {
         expect(agreed.count).toBe(rewards.length);
       }),
       { seed: 1, numRuns: 300 },
+    );
+  });
+
+  it('the rows of a conversion come to the same in any order', () => {
+    const arbitraryRows = fc
+      .uniqueArray(
+        fc.record({
+          state: fc.constantFrom<PublisherReward['state'][]>('pending', 'credited', 'rejected', 'charged_back'),
+          amount: fc.integer({ min: 0, max: 6 }),
+          day: fc.integer({ min: 3, max: 7 }),
+        }),
+        { selector: ({ state }) => state, minLength: 1 },
+      )
+      .map((rows) =>
+        rows.map(({ state, amount, day }, index) =>
+          reward({ line: index + 2, conversionId: 'v1', state, amount: BigInt(amount) * point, time: march(day) }),
+        ),
+      );
+    const status = fc.constantFrom<OurConversion['status'][]>('pending', 'credited', 'rejected', 'charged_back');
+    fc.assert(
+      fc.property(
+        arbitraryRows.chain((rows) =>
+          fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })),
+        ),
+        status,
+        ([rows, shuffled], ofOurs) => {
+          const ours = [conversion({ status: ofOurs })];
+          const scope = { from: '2026-03-04', to: '2026-03-06' };
+          expect(sorted(shuffled, ours, scope)).toEqual(sorted(rows, ours, scope));
+        },
+      ),
+      { seed: 4, numRuns: 500 },
     );
   });
 
