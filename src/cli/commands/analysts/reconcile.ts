@@ -71,8 +71,6 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
         throw new UsageError('--spreadsheet is about the CSV file of --out: name one');
       const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
       const to = options.to === undefined ? undefined : dayOption(options.to, '--to');
-      if (from !== undefined && to !== undefined && from > to)
-        throw new UsageError(`--from ${from} is after --to ${to}`);
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const report = await reconcile(snapshot, {
         siteKey: site,

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { UsageError } from '../../../kit/errors/errors.ts';
 import { dayOf, type Day } from '../../../kit/time/moment.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
@@ -47,18 +48,14 @@ export interface Reconciliation {
   differences: Omit<Difference, 'due'>[];
 }
 
-/** Compares a publisher's list of rewards with what is due to the site by the snapshot. */
+/** Compares a publisher's list of rewards with what is due to the site by the snapshot. Throws `UsageError`. */
 export async function reconcile(
   snapshot: KeptSnapshot,
   { siteKey, file, mapping, tolerance, stop, duckdb, ...asked }: ReconcileRequest,
 ): Promise<Reconciliation> {
   const list = await readPublisherFile(file, mapping);
   const { snapshot_id, as_of } = snapshot.manifest;
-  const period = {
-    ...daysOf(list.rewards, asked),
-    ...(asked.from === undefined ? {} : { from: asked.from }),
-    ...(asked.to === undefined ? {} : { to: asked.to }),
-  };
+  const period = periodOf(list.rewards, asked);
   const compare = async (connection: DuckDBConnection) => {
     const matched = match(list.rewards, await ourConversions(connection, siteKey));
     const clicks = await claimedClicks(
@@ -93,14 +90,19 @@ export async function reconcile(
   };
 }
 
-/** Returns the days of a list, by its times. */
-function daysOf(
+/** Returns the days asked for, else those of the list, by its times. Throws `UsageError` where none is left. */
+function periodOf(
   rewards: readonly PublisherReward[],
   asked: Pick<ReconcileRequest, 'from' | 'to'>,
 ): Reconciliation['period'] {
   const days = rewards.flatMap(({ time }) => (time === undefined ? [] : [dayOf(time)])).toSorted();
-  if (asked.from !== undefined || asked.to !== undefined) return { from: null, to: null };
-  return { from: days[0] ?? null, to: days.at(-1) ?? null };
+  const { from = days[0] ?? null, to = days.at(-1) ?? null } = asked;
+  if (from === null || to === null || from <= to) return { from, to };
+  const cure =
+    asked.from === undefined || asked.to === undefined
+      ? 'the day that is not given is that of the list: give both'
+      : 'exchange them';
+  throw new UsageError(`the first day, ${from}, is after the last, ${to}; ${cure}`);
 }
 
 function summaryOf(difference: DifferenceKind, differences: readonly Difference[]): Reconciliation['summary'][number] {

@@ -280,6 +280,11 @@ describe('what an assistant is talked into', () => {
     ['tables', { table: "x'; DROP TABLE offers; --" }, 'the snapshot has no table'],
     ['figures', { figure: 'eps' }, 'there is no figure "eps"; there are clicks, '],
     ['reconcile', { site_key: 'alpha', list: '/etc/passwd' }, 'no column is named click_id'],
+    [
+      'reconcile',
+      { site_key: 'alpha', list: 'click_id\nx\n', from: '2025-03-09', to: '2025-03-08' },
+      'is after the last',
+    ],
     ['reconcile', { site_key: 'alpha', list: 'click_id\nx\n', mapping: '{"format": {"records": 7}}' }, 'mapping'],
     ['query', { sql: 7 }, 'expected string'],
     ['query', { query: 'SELECT 1' }, 'sql'],

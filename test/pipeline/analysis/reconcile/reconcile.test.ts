@@ -131,6 +131,34 @@ it('is shown to people as sums and details', async () => {
   expect(text).toMatch(/^missing there +2 /m);
 });
 
+it('a day that is not given is that of the list', async () => {
+  const file = await listFile(
+    'days.csv',
+    'click_id,amount,time',
+    `a,${due},2025-03-08 10:00`,
+    `b,${due},2025-03-08 10:00`,
+  );
+  const reconciled = async (...days: string[]) =>
+    JSON.parse(
+      await command(root, 'reconcile', '--site', 'lootlane', '--file', file, '--json', ...days),
+    ) as Reconciliation;
+  const whole = await reconciled();
+  expect(whole.period).toEqual({ from: '2025-03-08', to: '2025-03-08' });
+  // The conversion of the 9th is outside of it.
+  expect(whole.summary).toMatchObject([{ difference: 'missing_there', count: 2 }]);
+  expect(await reconciled('--from', '2025-03-01')).toEqual({
+    ...whole,
+    period: { ...whole.period, from: '2025-03-01' },
+  });
+  expect(await reconciled('--to', '2025-03-09')).toMatchObject({
+    period: { from: '2025-03-08', to: '2025-03-09' },
+    summary: [{ difference: 'missing_there', count: 3 }],
+  });
+  expect(await usageErrorOf(root, 'reconcile', '--site', 'lootlane', '--file', file, '--from', '2025-03-09')).toBe(
+    'the first day, 2025-03-09, is after the last, 2025-03-08; the day that is not given is that of the list: give both',
+  );
+});
+
 it('takes the reward of the postback, and reports its state', slow, async () => {
   const rewarded = {
     site_key: 'rewarded',
