@@ -44,7 +44,8 @@ export function isWithin(moment: string, { from, until }: RecordSpan): string {
 
 /**
  * Returns SQL of conversions of a relation with their reward, in the site's points: that of their postback, of the
- * credit's where there is one, else by payout and terms; NULL while the payout is unknown.
+ * credit's where there is one, else by payout and terms; NULL while the payout is unknown. The postback of an
+ * announcement counts while the conversion is pending: the credit may be of another amount.
  */
 export function withRewards(relation: string): string {
   return `
@@ -58,7 +59,8 @@ export function withRewards(relation: string): string {
       LEFT JOIN commissions AS of_source ON of_source.source = offers.source
     ) AS own CROSS JOIN terms
     LEFT JOIN (
-      SELECT conversion_id, arg_min(reward, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 WHEN 'chargeback' THEN 3 ELSE 4 END) AS reward
-      FROM postbacks WHERE site_key = $1 AND conversion_id IN (SELECT conversion_id FROM ${relation}) GROUP BY conversion_id
-    ) AS sent ON sent.conversion_id = own.conversion_id`;
+      SELECT conversion_id, kind = 'pending' AS is_announcement,
+        arg_min(reward, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END) AS reward
+      FROM postbacks WHERE site_key = $1 AND conversion_id IN (SELECT conversion_id FROM ${relation}) GROUP BY ALL
+    ) AS sent ON sent.conversion_id = own.conversion_id AND sent.is_announcement = (own.status = 'pending')`;
 }

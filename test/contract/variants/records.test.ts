@@ -17,6 +17,7 @@ interface TestSite {
 
 const wall = { site_key: 'wall', site_secret: 'the-secret-of-the-wall', commission: 0.1, reward_rate: 100, postback };
 const other = { site_key: 'other', site_secret: 'the-secret-of-the-other', commission: 0.25, reward_rate: 10 };
+const moved = { ...wall, site_key: 'moved', postback: { ...postback, pending: true } };
 const late = { site_key: 'late', site_secret: 'the-secret-of-the-late', status: 'pending' };
 
 let pipeline: PipelineUnderTest;
@@ -74,13 +75,14 @@ const walk = async (name: 'conversions' | 'postbacks', site: TestSite, parameter
 };
 
 beforeAll(async () => {
-  pipeline = await PipelineUnderTest.create(new Date(now), { sites: [wall, other, late] });
+  pipeline = await PipelineUnderTest.create(new Date(now), { sites: [wall, other, late, moved] });
   await pipeline.landOffers('net', [{ id: 7, external_id: 'e', title: 'Game', description: '', payout: '2.50005' }]);
   await pipeline.landLog('clicks', 'ndjson', [
     click('a', 'wall', '17', { sub1: 'x', sub2: 'y' }),
     click('b', 'wall', '18'),
     click('c', 'wall', '19', { offer_id: 99 }),
     click('d', 'other', '17', { sub1: 'secret' }),
+    click('m', 'moved', '17'),
   ]);
   await pipeline.landLog('conversions', 'ndjson', [
     event('v1', 'a', 'credit', '17T11:00:00'),
@@ -90,6 +92,8 @@ beforeAll(async () => {
     event('v5', 'b', 'reject', '19T13:00:00', { reason: 'no "install"' }),
     event('w1', 'd', 'credit', '17T11:00:00', { payout: '4' }),
     event('w2', 'd', 'pending', '16T11:00:00', { payout: '5' }),
+    event('x1', 'm', 'pending', '18T11:00:00', { payout: '4' }),
+    event('x2', 'm', 'pending', '18T11:00:00', { payout: '4' }),
   ]);
   await pipeline.refresh('2026-11-19T12:00:00Z', { clock: '2026-11-19T14:00:00Z' });
   running = await startService(pipeline.data, {}, () => now);
@@ -388,4 +392,22 @@ test('a changed rate alone changes the conversions of its site, rules for its of
   ]);
   // The run before read a later clock, by which these two count as changed.
   expect((await walk('conversions', wall, since)).map((row) => row.conversion_id)).toEqual(['v0', 'v1']);
+});
+
+test('the reward of an announcement that was sent is not that of its credit', async () => {
+  const sites = [wall, { ...moved, postback: undefined, reward_rate: 10 }];
+  await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites }));
+  await pipeline.landLog('conversions', 'ndjson', [event('x1', 'm', 'credit', '20T10:00:00', { payout: '5' })]);
+  await pipeline.refresh('2026-11-20T11:45:00Z');
+  await running.service.poll();
+  now += 3_600_000;
+  expect((await walk('postbacks', moved)).map((row) => [row.event, row.reward])).toEqual([
+    ['pending', 360],
+    ['pending', 360],
+  ]);
+  expect(await walk('conversions', moved)).toMatchObject([
+    { conversion_id: 'x1', status: 'credited', payout: 4.5, reward: 45 },
+    { conversion_id: 'x2', status: 'pending', payout: 3.6, reward: 360 },
+  ]);
+  expect((await ask('statement', moved)).totals).toMatchObject({ conversions: 1, rewards: 45 });
 });
