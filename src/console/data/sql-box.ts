@@ -71,11 +71,8 @@ async function hidePeople(connection: DuckDBConnection): Promise<void> {
   );
 }
 
-/** Functions that give rows, and read no files. */
+/** DuckDB's functions that give rows, and read no files. */
 const tableFunctions = new Set([
-  'figures_by_site',
-  'figures_explained',
-  'postbacks_by_site',
   'unnest',
   'range',
   'generate_series',
@@ -95,10 +92,11 @@ interface ParsedNode {
 
 /** Throws `UsageError` where a query reads a file or names a catalog, behind which people's data is. */
 async function assertTablesOnly(connection: DuckDBConnection, sql: string): Promise<void> {
+  const functions = new Set([...tableFunctions, ...(await publishedFunctions(connection))]);
   const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR, skip_null := true, skip_empty := true)', [sql]);
   const parsed = JSON.parse(String(result.getRows()[0]?.[0]), (_key, node: ParsedNode | null) => {
     if (node?.type === 'BASE_TABLE') assertTable(node);
-    if (node?.type === 'TABLE_FUNCTION') assertFunction(node.function?.function_name ?? '');
+    if (node?.type === 'TABLE_FUNCTION') assertFunction(node.function?.function_name ?? '', functions);
     return node;
   }) as { error_type?: string };
   // EXPLAIN has no such form; other errors are for the query itself to say.
@@ -112,7 +110,16 @@ function assertTable({ table_name: table = '', schema_name: schema = '', catalog
   if (!/^\w+$/.test(table)) throw new UsageError(`"${table}" is no table of the snapshot: this page reads no files`);
 }
 
-function assertFunction(name: string): void {
-  if (!tableFunctions.has(name.toLowerCase()))
+function assertFunction(name: string, functions: ReadonlySet<string>): void {
+  if (!functions.has(name.toLowerCase()))
     throw new UsageError(`this page does not call ${name}: it may read files. \`offerline sql\` does`);
+}
+
+/** Returns the names of the snapshot's own functions, which give rows of its files alone. */
+async function publishedFunctions(connection: DuckDBConnection): Promise<string[]> {
+  const rows = await queryRows<{ name: string }>(
+    connection,
+    `SELECT function_name AS name FROM duckdb_functions() WHERE function_type = 'table_macro' AND database_name = current_database()`,
+  );
+  return rows.map(({ name }) => name);
 }

@@ -193,6 +193,18 @@ describe('a query of the reader', () => {
     expect(older.text).toContain(`snapshot_id ${before}`);
   });
 
+  it('may call every function of the snapshot', async () => {
+    const published = await network.pipeline.ask<{ name: string }>(
+      `SELECT function_name AS name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal ORDER BY name`,
+    );
+    expect(published.map(({ name }) => name)).toContain('figures_by_country');
+    for (const { name } of published) {
+      const { markup, text } = await asked(`FROM ${name}(${name === 'figures_explained' ? '7' : ''})`);
+      expect(markup, text).not.toContain('role="alert"');
+      expect(markup, name).toContain('id="answer"');
+    }
+  });
+
   it.each([
     ['DROP TABLE offers', 'a snapshot is only read'],
     ['SELECT 1; SELECT 2', 'one query at a time'],
