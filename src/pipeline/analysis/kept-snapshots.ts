@@ -65,9 +65,11 @@ export async function findSnapshot(data: DataDirectory, id?: string): Promise<Ke
 
 async function snapshotAt(data: DataDirectory, moment: Moment): Promise<KeptSnapshot> {
   const { kept } = await keptSnapshots(data);
-  const found = kept.find(({ manifest }) => compareMoments(manifest.as_of, moment) <= 0);
+  // A run may publish the past after a later as-of. Of several as of one moment the last published comes first.
+  const byAsOf = kept.toSorted((one, other) => compareMoments(other.manifest.as_of, one.manifest.as_of));
+  const found = byAsOf.find(({ manifest }) => compareMoments(manifest.as_of, moment) <= 0);
   if (found !== undefined) return found;
-  const oldest = kept.at(-1)?.manifest.as_of;
+  const oldest = byAsOf.at(-1)?.manifest.as_of;
   throw new UsageError(
     `no snapshot as of ${moment} or before is kept; ${oldest === undefined ? 'none is' : `the oldest is as of ${oldest}`}`,
   );

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { findSnapshot } from '../../../src/pipeline/analysis/kept-snapshots.ts';
 import { withSnapshotDatabase } from '../../../src/pipeline/analysis/snapshot-database.ts';
 import type { SnapshotDiff } from '../../../src/pipeline/analysis/diff.ts';
 import { schemaVersion } from '../../../src/pipeline/snapshot/manifest.ts';
@@ -93,6 +94,21 @@ it('each says by itself which it is, and what wrote it', async () => {
       duckdb_version,
     },
   ]);
+});
+
+it('a moment means the newest as-of up to it, also where the past was published after it', slow, async () => {
+  await using network = await PipelineUnderTest.create(new Date(secondAsOf), { sites });
+  await network.landLog('clicks', 'ndjson', clicks('first', 1, '2025-03-10T09:30:00Z'));
+  await network.refresh(firstAsOf);
+  await network.refresh('2025-03-10T10:00:00Z', { allowOlder: true });
+  const asOfAt = async (moment: string) => (await findSnapshot(network.data, moment)).manifest.as_of;
+  expect(await asOfAt('2025-03-10T13:00:00Z')).toBe(firstAsOf);
+  expect(await asOfAt('2025-03-10T11:00:00Z')).toBe('2025-03-10T10:00:00Z');
+  await expect(asOfAt('2025-03-10T09:00:00Z')).rejects.toThrow('the oldest is as of 2025-03-10T10:00:00Z');
+  // Of two as of one moment it is the one that was published last.
+  await network.refresh(firstAsOf, { allowOlder: true });
+  const { current } = await network.snapshots();
+  expect((await findSnapshot(network.data, '2025-03-10T13:00:00Z')).manifest.snapshot_id).toBe(current);
 });
 
 it('says which of them a reader has open', async ({ skip }) => {
