@@ -42,9 +42,13 @@ const escaped = (text: string) =>
 
 /**
  * A workbook of sheets by name, each a list of rows; null stands for a row that the file leaves out. Every other text is
- * a shared one.
+ * a shared one. `parts`: members with the shared texts and the styles, where they have no usual names.
  */
-export function workbookOf(sheets: Record<string, readonly (readonly Cell[] | null)[]>, since1904 = false): Buffer {
+export function workbookOf(
+  sheets: Record<string, readonly (readonly Cell[] | null)[]>,
+  since1904 = false,
+  parts: { sharedStrings?: string; styles?: string } = {},
+): Buffer {
   const shared: string[] = [];
   const cell = (value: Cell, name: string, index: number): string => {
     if (value === null) return '';
@@ -80,12 +84,14 @@ export function workbookOf(sheets: Record<string, readonly (readonly Cell[] | nu
     'xl/_rels/workbook.xml.rels': xml(
       `<Relationships>${names
         .map((_, index) => `<Relationship Id="rId${index + 1}" Target="worksheets/sheet${index + 1}.xml"/>`)
+        .join('')}${Object.entries(parts)
+        .map(([type, member]) => `<Relationship Id="${type}" Type="${relations}/${type}" Target="/${member}"/>`)
         .join('')}</Relationships>`,
     ),
-    'xl/styles.xml': xml(
+    [parts.styles ?? 'xl/styles.xml']: xml(
       `<styleSheet xmlns="${main}"><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd hh:mm:ss"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>`,
     ),
-    'xl/sharedStrings.xml': xml(
+    [parts.sharedStrings ?? 'xl/sharedStrings.xml']: xml(
       `<sst xmlns="${main}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
     ),
     ...Object.fromEntries(

@@ -144,6 +144,12 @@ describe('workbooks', () => {
     expect(parse((await linesOfFile(bytes, { settings: { sheet: name, skip: 2 } })).lines)).toEqual(records);
   });
 
+  it('have texts and styles where their relations say, however the members are called', async () => {
+    const parts = { sharedStrings: 'xl/SharedStrings.xml', styles: 'xl/parts/style-1.xml' };
+    const bytes = workbookOf({ Data: sheet }, false, parts);
+    expect(parse((await linesOfFile(bytes, { settings: { header: 3 } })).lines)).toEqual(records);
+  });
+
   it('count days as they say', async () => {
     const bytes = workbookOf({ S: [['click_id'], [{ day: '44882.5' }]] }, true);
     expect(parse((await linesOfFile(bytes)).lines)).toEqual([{ click_id: '2026-11-18T12:00:00' }]);

@@ -44,15 +44,15 @@ export async function openWorkbook(
       reason: 'no_such_sheet',
       detail: `the workbook has no sheet ${JSON.stringify(sheet)}, but ${sheets.map(({ name }) => name).join(', ')}`,
     });
-  const targets = await relations(members, check);
-  const member = targets.get(chosen.id);
+  const { byId, byType } = await relations(members, check);
+  const member = byId.get(chosen.id);
   if (member === undefined)
     throw new UnusableFile({ reason: 'broken_xlsx', detail: `nothing is said of where sheet "${chosen.name}" is` });
   return {
     sheet: member,
     since1904,
-    strings: await strings(members, check),
-    datesByStyle: await styles(members, check),
+    strings: await strings(members, partOf(members, byType, 'sharedStrings'), check),
+    datesByStyle: await styles(members, partOf(members, byType, 'styles'), check),
   };
 }
 
@@ -60,22 +60,41 @@ function relationOf(attributes: Readonly<Record<string, string>>): string {
   return Object.entries(attributes).find(([name]) => name.endsWith(':id'))?.[1] ?? '';
 }
 
-/** Members of the workbook by the ids with which it refers to them. */
-async function relations(members: ZipMembers, check: (chunk: Buffer) => void): Promise<Map<string, string>> {
-  const targets = new Map<string, string>();
-  await readXml(members, 'xl/_rels/workbook.xml.rels', check, {
-    open(name, { Id: id, Target: target }) {
-      if (name !== 'Relationship' || id === undefined || target === undefined) return;
-      targets.set(id, target.startsWith('/') ? target.slice(1) : `xl/${target}`);
-    },
-  });
-  return targets;
+/** Members of the workbook by the ids with which it refers to them, and by the last word of their types. */
+interface Relations {
+  byId: Map<string, string>;
+  byType: Map<string, string>;
 }
 
-async function strings(members: ZipMembers, check: (chunk: Buffer) => void): Promise<SharedStrings> {
+async function relations(members: ZipMembers, check: (chunk: Buffer) => void): Promise<Relations> {
+  const [byId, byType] = [new Map<string, string>(), new Map<string, string>()];
+  await readXml(members, 'xl/_rels/workbook.xml.rels', check, {
+    open(name, { Id: id, Target: target, Type: type = '' }) {
+      if (name !== 'Relationship' || id === undefined || target === undefined) return;
+      const member = target.startsWith('/') ? target.slice(1) : `xl/${target}`;
+      byId.set(id, member);
+      byType.set(type.slice(type.lastIndexOf('/') + 1), member);
+    },
+  });
+  return { byId, byType };
+}
+
+/**
+ * Returns the member with a part of the workbook, under whatever name its writer gives it; undefined where it has none.
+ * No two members differ by the case of their names alone, and some writers mix it.
+ */
+function partOf(members: ZipMembers, byType: Relations['byType'], type: string): string | undefined {
+  const named = (byType.get(type) ?? `xl/${type}.xml`).toLowerCase();
+  return members.names.find((name) => name.toLowerCase() === named);
+}
+
+async function strings(
+  members: ZipMembers,
+  member: string | undefined,
+  check: (chunk: Buffer) => void,
+): Promise<SharedStrings> {
   const shared = new SharedStrings();
-  const member = 'xl/sharedStrings.xml';
-  if (!members.names.includes(member)) return shared;
+  if (member === undefined) return shared;
   let text = '';
   const texts = new TextElements();
   await readXml(members, member, check, {
@@ -114,10 +133,13 @@ export class TextElements {
   }
 }
 
-async function styles(members: ZipMembers, check: (chunk: Buffer) => void): Promise<boolean[]> {
+async function styles(
+  members: ZipMembers,
+  member: string | undefined,
+  check: (chunk: Buffer) => void,
+): Promise<boolean[]> {
   const dates: boolean[] = [];
-  const member = 'xl/styles.xml';
-  if (!members.names.includes(member)) return dates;
+  if (member === undefined) return dates;
   const codes = new Map<number, string>();
   let inCells = false;
   await readXml(members, member, check, {
