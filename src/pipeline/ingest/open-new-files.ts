@@ -4,8 +4,8 @@ import type { KnownColumns } from '../landing/lines/parquet-columns.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import { landingMapping } from './landing-mappings.ts';
+import { compareAge } from './catalog/catalog-files.ts';
 import { openStateFiles } from './states/open-state-files.ts';
-import { inOrderOfArrival } from './states/state-events.ts';
 import type { Run } from '../runs/stage.ts';
 import { requiredOfferFields } from '../landing/lines/record-names.ts';
 import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
@@ -86,7 +86,7 @@ export async function openNewFiles(
     const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
     const ofKind = readable.filter((file) => file.kind === kind);
     // Of rows of state the later ones count, so their files are numbered as they arrived.
-    const numbered = kind === 'conversions' ? inOrderOfArrival(ofKind) : ofKind;
+    const numbered = kind === 'conversions' ? ofKind.toSorted(compareAge) : ofKind;
     const fileIds = new Map(numbered.map((file) => [file, file.before?.file_id ?? nextFileId()]));
     const files = ofKind.map((file) => ({ ...file, fileId: fileIds.get(file) as number }));
     const states = await openStateFiles(run, connection, files, (file) => withLines(file, schema));

@@ -9,6 +9,7 @@ import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { jsonText } from '../../../kit/text/json-text.ts';
 import { momentOf } from '../../../kit/time/moment.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
+import { compareAge } from '../catalog/catalog-files.ts';
 import { readStateRow, type StateReading, type StateRow } from './state-rows.ts';
 
 /** What rows of state have emitted of a conversion so far. */
@@ -60,7 +61,7 @@ export async function eventsOfStates<File extends StateFile>(
 ): Promise<{ events: Map<File, StateEvents>; emitted: EmittedState[] }> {
   const emitted = new Map<string, EmittedState>();
   const events = new Map<File, StateEvents>();
-  for (const file of inOrderOfArrival(files)) {
+  for (const file of files.toSorted(compareAge)) {
     const changedAt = momentOf(file.modifiedNs / 1000n);
     const rows = await readRows(file, { ...reading, changedAt });
     const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || emitted.has(row.id) ? [] : [row.id])))];
@@ -79,15 +80,6 @@ export interface StateFile extends CheckedFile {
   fileId: number;
   /** Its row in the ledger where it is read again. */
   before?: unknown;
-}
-
-/** Returns files by modification, then path. */
-export function inOrderOfArrival<File extends Pick<CheckedFile, 'modifiedNs' | 'path'>>(
-  files: readonly File[],
-): File[] {
-  return files.toSorted((one, other) =>
-    one.modifiedNs === other.modifiedNs ? (one.path < other.path ? -1 : 1) : one.modifiedNs < other.modifiedNs ? -1 : 1,
-  );
 }
 
 interface NumberedRow {
