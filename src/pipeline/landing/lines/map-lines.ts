@@ -42,11 +42,8 @@ export class LineMapper {
     }
     const { warnings } = this.facts;
     for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
-    const { mapping, rates } = this.#landing;
-    return mappedLine(
-      text,
-      mapping.kind === 'conversions' ? inUsd(mapped.record, rates, isState(mapping)) : mapped.record,
-    );
+    const isConversion = this.#landing.mapping.kind === 'conversions';
+    return mappedLine(text, isConversion ? inUsd(mapped.record, this.#landing) : mapped.record);
   }
 }
 
@@ -111,8 +108,7 @@ export const listedKey = 'listed';
  */
 export function inUsd(
   { currency, ...record }: JsonObject,
-  rates: Readonly<Record<string, string>>,
-  ofState: boolean,
+  { mapping, rates }: LandingMapping,
 ): Record<string, JsonValue> {
   const code = scalarText(currency)?.trim().toUpperCase() ?? 'USD';
   const payout = scalarText(record['payout']);
@@ -121,6 +117,6 @@ export function inUsd(
   if (amount === undefined) return record;
   const converted = amountInUsd(amount, code, rates);
   if ('fault' in converted) return { ...record, [rejectKey]: converted.fault };
-  const listed = ofState ? { [listedKey]: listedAmount(amount, code) } : {};
+  const listed = isState(mapping) ? { [listedKey]: listedAmount(amount, code) } : {};
   return { ...record, payout: converted.usd, ...listed };
 }

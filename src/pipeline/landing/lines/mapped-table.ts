@@ -7,7 +7,7 @@ import { Reading } from '../../../kit/intake/mapping/reading.ts';
 import type { TableRow, TableRows } from '../../../kit/intake/reading/csv-records.ts';
 import type { RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
-import { inUsd, isState, type LandingMapping } from './map-lines.ts';
+import { inUsd, type LandingMapping } from './map-lines.ts';
 import { recordNamesOf } from './record-names.ts';
 
 /** A part of a mapping that reads some cells of a row, whatever the others hold. */
@@ -27,7 +27,8 @@ export class MappedTable implements TableRows {
   passedOver = 0;
   readonly #parts: readonly Part[];
 
-  constructor({ mapping, rates }: LandingMapping) {
+  constructor(landing: LandingMapping) {
+    const { mapping } = landing;
     const { kind, rows, fields: says } = mapping;
     const fields = says?.fields ?? {};
     const parts: Part[] = [];
@@ -50,7 +51,7 @@ export class MappedTable implements TableRows {
         new ReadCells(
           [...(payout?.at ?? []), ...(currency?.at ?? [])],
           compileMapping({ fields: { fields: inOtherMoney, events: undefined } }, kind),
-          (record) => inUsd(record, rates, isState(mapping)),
+          (record) => inUsd(record, landing),
         ),
       );
     this.#parts = parts;
