@@ -200,9 +200,9 @@ function nextVersion(
   const createdAt = createdAtOf(offer, last) ?? asOf;
   const digests = digestsOf(offer, createdAt);
   if (last?.contentSha256 === digests.contentSha256) return undefined;
-  const older = digestsAsWritten(offer, createdAt);
-  if (last?.contentSha256 === older.contentSha256) return undefined;
-  const looksTheSame = [digests, older].some(({ publishedSha256 }) => publishedSha256 === last?.publishedSha256);
+  const older = last && digestsAsWritten(offer, createdAt);
+  if (last !== undefined && last.contentSha256 === older?.contentSha256) return undefined;
+  const looksTheSame = [digests, older].some((each) => each?.publishedSha256 === last?.publishedSha256);
   return {
     offerId,
     source,
