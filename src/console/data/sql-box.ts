@@ -92,27 +92,27 @@ interface ParsedNode {
 
 /** Throws `UsageError` where a query reads a file or names a catalog, behind which people's data is. */
 async function assertTablesOnly(connection: DuckDBConnection, sql: string): Promise<void> {
-  const functions = new Set([...tableFunctions, ...(await publishedFunctions(connection))]);
   const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR, skip_null := true, skip_empty := true)', [sql]);
+  const called: string[] = [];
   const parsed = JSON.parse(String(result.getRows()[0]?.[0]), (_key, node: ParsedNode | null) => {
     if (node?.type === 'BASE_TABLE') assertTable(node);
-    if (node?.type === 'TABLE_FUNCTION') assertFunction(node.function?.function_name ?? '', functions);
+    if (node?.type === 'TABLE_FUNCTION') called.push(node.function?.function_name ?? '');
     return node;
   }) as { error_type?: string };
   // EXPLAIN has no such form; other errors are for the query itself to say.
   if (parsed.error_type === 'not implemented')
     throw new UsageError('this page takes one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE or SHOW; `offerline sql` takes EXPLAIN, too');
+  const others = called.filter((name) => !tableFunctions.has(name.toLowerCase()));
+  const published = others.length === 0 ? [] : await publishedFunctions(connection);
+  const refused = others.find((name) => !published.includes(name.toLowerCase()));
+  if (refused !== undefined)
+    throw new UsageError(`this page does not call ${refused}: it may read files. \`offerline sql\` does`);
 }
 
 function assertTable({ table_name: table = '', schema_name: schema = '', catalog_name: catalog = '' }: ParsedNode): void {
   if (schema !== '' || catalog !== '')
     throw new UsageError(`name the table alone: "${table}", without a schema or catalog`);
   if (!/^\w+$/.test(table)) throw new UsageError(`"${table}" is no table of the snapshot: this page reads no files`);
-}
-
-function assertFunction(name: string, functions: ReadonlySet<string>): void {
-  if (!functions.has(name.toLowerCase()))
-    throw new UsageError(`this page does not call ${name}: it may read files. \`offerline sql\` does`);
 }
 
 /** Returns the names of the snapshot's own functions, which give rows of its files alone. */
