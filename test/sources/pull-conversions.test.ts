@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 import { openPullDatabase } from '../../src/sources/pull-database.ts';
@@ -19,6 +19,7 @@ import type { Dialect } from '../../src/demo/simulator/dialect.ts';
 import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts';
 import type { SimulatedConversion } from '../../src/demo/simulator/offers.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
+import { failingAfter } from '../support/failing-after.ts';
 import { slow } from '../support/slow.ts';
 
 const key = 'a-key-of-conversions';
@@ -296,24 +297,6 @@ it.for(['export: written', 'export: fsynced', 'conversions: emitted', 'export: r
     expect(await landing.query('SELECT sum(conflicts) AS conflicts FROM ingest_files')).toEqual([{ conflicts: 0 }]);
   },
 );
-
-function failingAfter(step: string): Effects {
-  const done = <Result>(at: string, result: Result): Result => {
-    if (at === step) throw new Error('made to fail');
-    return result;
-  };
-  const { files } = realEffects;
-  return {
-    ...realEffects,
-    perform: async (at, work) => done(at, await work()),
-    files: {
-      ...files,
-      syncFile: async (path, at) => done(at, await files.syncFile(path, at)),
-      rename: async (from, to, at) => done(at, await files.rename(from, to, at)),
-      syncDirectory: async (path, at) => done(at, await files.syncDirectory(path, at)),
-    },
-  };
-}
 
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
   const source = entryOf(connector, dialect, network);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, describe, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
-import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
 import { connectorNames } from '../../src/sources/connectors/connectors.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
@@ -17,6 +17,7 @@ import { simulatedOffers, type SimulatedOffer } from '../../src/demo/simulator/o
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { LogLanding } from '../support/log-landing.ts';
+import { failingAfter } from '../support/failing-after.ts';
 import { slow } from '../support/slow.ts';
 
 const key = 'k3y/with+odd=characters';
@@ -271,22 +272,7 @@ describe('a pull that ends by force', () => {
       await using landing = await emptyData();
       await using served = await started();
       await configure(landing, 'everflow', served);
-      const fails = <Result>(at: string, done: Result): Result => {
-        if (at === step) throw new Error('made to fail');
-        return done;
-      };
-      const { files } = realEffects;
-      const effects: Effects = {
-        ...realEffects,
-        perform: async (at, work) => fails(at, await work()),
-        files: {
-          ...files,
-          syncFile: async (path, at) => fails(at, await files.syncFile(path, at)),
-          rename: async (from, to, at) => fails(at, await files.rename(from, to, at)),
-          syncDirectory: async (path, at) => fails(at, await files.syncDirectory(path, at)),
-        },
-      };
-      expect((await pull(landing, undefined, effects)).pulled).toMatchObject([{ status: 'failed' }]);
+      expect((await pull(landing, undefined, failingAfter(step))).pulled).toMatchObject([{ status: 'failed' }]);
       const left = (await exports(landing)).filter((name) => !name.endsWith('.part'));
       await pull(landing, Date.parse('2026-11-20T11:00:00Z'));
       const whole = (await exports(landing)).filter((name) => !name.endsWith('.part'));
