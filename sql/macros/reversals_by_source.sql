@@ -1,5 +1,6 @@
 -- What networks took back, by source and site: rejects and chargebacks beside what stayed credited, on the day of the credit,
--- else of the reversal; an announcement that expired is rejected on its own day. Over sources and days conversions and earnings add up to those of site_daily.
+-- else of the reversal; an announcement that expired is rejected on its own day. Over sources and days conversions and
+-- earnings add up to those of site_daily.
 -- grain: one row per UTC day, source and site with a conversion that is credited, rejected or charged back, of the last days (30, or as many as are named: days := 7) up to as-of
 -- columns:
 --   day: UTC day of the credit, else of the reversal, or of the announcement that expired

@@ -88,11 +88,11 @@ async function acquireLock(
           void beginStandby(`${message} This one is on standby: it answers 503, and tracks once that has ended.`),
       },
     );
-    if (isWithoutPast(data)) {
+    while (isWithoutPast(data)) {
       void beginStandby(
         'this tracker is on standby: it answers 503, and tracks once a run has published or taken over',
       );
-      while (isWithoutPast(data)) await setTimeout(pastMilliseconds, undefined, { signal });
+      await setTimeout(pastMilliseconds, undefined, { signal });
     }
     return lock;
   } catch (error) {

@@ -59,7 +59,7 @@ async function feedSites(connection: DuckDBConnection): Promise<FeedSites['sites
   }));
 }
 
-/** Returns what a feed goes by: sites that differ in their rates of rewards alone share one. */
+/** Returns what a feed goes by: terms that differ in the rate of rewards alone show the same. */
 function shownBy(terms: { commission: string; commissions: string; offers: string } | undefined): string | undefined {
   return terms && JSON.stringify([terms.commission, terms.commissions, terms.offers]);
 }
