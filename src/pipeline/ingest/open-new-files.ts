@@ -5,7 +5,7 @@ import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import { landingMapping } from './landing-mappings.ts';
 import { compareAge } from './catalog/catalog-files.ts';
-import { openStateFiles } from './states/open-state-files.ts';
+import { isStateFile, openStateFiles } from './states/open-state-files.ts';
 import type { Run } from '../runs/stage.ts';
 import { requiredOfferFields } from '../landing/lines/record-names.ts';
 import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
@@ -85,15 +85,16 @@ export async function openNewFiles(
     const reading = { wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone };
     const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
     const ofKind = readable.filter((file) => file.kind === kind);
-    // Of rows of state the later ones count, so their files are numbered as they arrived.
-    const numbered = kind === 'conversions' ? ofKind.toSorted(compareAge) : ofKind;
+    const isOfStates = ({ path }: CheckedFile) => isStateFile(run.settings, path);
+    // Numbers go by path. Only of rows of state the later ones count, so their files are numbered as they arrived.
+    const numbered = [...ofKind.filter((file) => !isOfStates(file)), ...ofKind.filter(isOfStates).toSorted(compareAge)];
     const fileIds = new Map(numbered.map((file) => [file, file.before?.file_id ?? nextFileId()]));
     const files = ofKind.map((file) => ({ ...file, fileId: fileIds.get(file) as number }));
-    const states = await openStateFiles(run, connection, files, (file) => withLines(file, schema));
+    const states = await openStateFiles(run, connection, files.filter(isOfStates), (file) => withLines(file, schema));
     return {
       schema,
       batch: await openLogBatch(connection, schema, files, async (file, known) =>
-        states.has(file) ? states.linesOf(file) : withLines(file, known),
+        isOfStates(file) ? states.linesOf(file) : withLines(file, known),
       ),
       emitted: states.emitted,
       broken: broken.filter(({ file }) => file.kind === kind),

@@ -15,16 +15,19 @@ import {
 
 /** Files of a run whose rows say how conversions stand. */
 export interface StateFiles {
-  has(file: CheckedFile): boolean;
   /** Gives a file with its events as lines. Throws `QuarantineError` where it cannot be read whole. */
   linesOf(file: CheckedFile): CheckedFile & { states: StateCounts };
   /** What is emitted of conversions with the events of these files. */
   emitted: EmittedState[];
 }
 
-/**
- * Opens the files of states among a run's files: they are read together, since each shows what is new after another.
- */
+/** Returns whether the rows of a file say how conversions stand, by its path in the landing folder. */
+export function isStateFile(settings: Parameters<typeof landingMapping>[0], path: string): boolean {
+  const mapping = landingMapping(settings, path)?.mapping;
+  return mapping !== undefined && isState(mapping);
+}
+
+/** Opens a run's files of states together, since each shows what is new after another. */
 export async function openStateFiles(
   run: Run,
   connection: DuckDBConnection,
@@ -35,8 +38,6 @@ export async function openStateFiles(
   const opened = new Map<CheckedFile, StateFile>();
   const quarantined = new Map<CheckedFile, QuarantineError>();
   for (const file of files) {
-    const mapping = landingMapping(settings, file.path)?.mapping;
-    if (mapping === undefined || !isState(mapping)) continue;
     try {
       opened.set(file, { ...file, ...(await withLines(file)) });
     } catch (error) {
@@ -53,7 +54,6 @@ export async function openStateFiles(
   );
   return {
     emitted,
-    has: (file) => opened.has(file) || quarantined.has(file),
     linesOf(file) {
       const why = quarantined.get(file);
       if (why !== undefined) throw why;

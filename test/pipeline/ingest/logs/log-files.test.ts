@@ -392,6 +392,16 @@ describe('names', () => {
   });
 });
 
+it.for(['clicks', 'conversions'] as const)('numbers %s by path, not by age', async (kind, { landing }) => {
+  const times = { a: '2026-11-18T11:30:00Z', b: longAgo };
+  for (const [name, time] of Object.entries(times)) {
+    const path = await landing.put(`${kind}/${name}.ndjson`, [kind === 'clicks' ? click(name) : conversion(name)]);
+    await utimes(path, new Date(time), new Date(time));
+  }
+  await landing.ingest();
+  expect(await landing.ledger()).toEqual([`${kind}/a.ndjson loaded 1=1+0+0`, `${kind}/b.ndjson loaded 1=1+0+0`]);
+});
+
 describe('landing files', () => {
   it('are never changed', async ({ landing }) => {
     const contents: Record<string, string | Buffer> = {
