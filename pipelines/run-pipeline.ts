@@ -183,32 +183,9 @@ async function ledgeredRun<Result extends object>(
   const run: Run = { ...parts, runId, stop };
   await copyRecentRuns(run, state);
   run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);
-  const stage: OpenRun['stage'] = async (each, input, rows = () => ({})) => {
-    assertNotStopped(
-      stop,
-      `${pipeline} was asked to end before its stage ${each.name}; what is done stays done, and the next run goes on`,
-    );
-    await ledger.beginStage(runId, each.name, now());
-    const started = performance.now();
-    try {
-      const output = await untilInterrupted(state, stop, () => each.run(run, input));
-      await ledger.endStage(runId, each.name, now(), rows(output));
-      run.logger.info(
-        { run: runId, ms: Math.round(performance.now() - started), ...(output as object) },
-        'done: %s',
-        each.name,
-      );
-      return output;
-    } catch (caught) {
-      const error = isInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
-      // Fails as well where the database failed; the first error is the one to report.
-      await ledger.endStage(runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
-      throw error;
-    }
-  };
   let result: Result;
   try {
-    result = await work({ run, state, sites, stage });
+    result = await work({ run, state, sites, stage: stageRunner(pipeline, run, ledger, state) });
     await ledger.end(runId, now(), {
       status: 'done',
       snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null,
@@ -225,6 +202,34 @@ async function ledgeredRun<Result extends object>(
   }
   await copyRecentRuns(run, state);
   return { ...result, runId, asOf: run.asOf };
+}
+
+/** Returns how a run's stages are begun, timed, interrupted and written to the ledger. */
+function stageRunner(pipeline: string, run: Run, ledger: RunLedger, state: StateDatabase): OpenRun['stage'] {
+  const now = () => momentOfMilliseconds(run.effects.now());
+  return async (each, input, rows = () => ({})) => {
+    assertNotStopped(
+      run.stop,
+      `${pipeline} was asked to end before its stage ${each.name}; what is done stays done, and the next run goes on`,
+    );
+    await ledger.beginStage(run.runId, each.name, now());
+    const started = performance.now();
+    try {
+      const output = await untilInterrupted(state, run.stop, () => each.run(run, input));
+      await ledger.endStage(run.runId, each.name, now(), rows(output));
+      run.logger.info(
+        { run: run.runId, ms: Math.round(performance.now() - started), ...(output as object) },
+        'done: %s',
+        each.name,
+      );
+      return output;
+    } catch (caught) {
+      const error = isInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
+      // Fails as well where the database failed; the first error is the one to report.
+      await ledger.endStage(run.runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
+      throw error;
+    }
+  };
 }
 
 function interrupted(pipeline: string, stage: string): string {
