@@ -9,7 +9,8 @@ SELECT
   site_key,
   count(*) FILTER (state IN ('pending', 'delivering')) AS waiting,
   count(*) FILTER (state = 'dead') AS dead,
-  round(quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95) FILTER (enqueued_at >= $window_start)) / 1000 AS lag_seconds_p95
+  -- The greatest of NULL and 0 is 0.
+  round(quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95) FILTER (enqueued_at >= $window_start AND delivered_at IS NOT NULL)) / 1000 AS lag_seconds_p95
 FROM postbacks
 WHERE state <> 'delivered' OR enqueued_at >= $window_start
 GROUP BY site_key
