@@ -196,6 +196,19 @@ describe('an order', () => {
     );
   });
 
+  test('that knows of fewer attempts than there were gets a button that names them', async () => {
+    const store = SqliteStore.open(data);
+    store.database.prepare(`UPDATE postbacks SET state = 'delivered', attempts = 1, next_attempt_at = NULL`).run();
+    await store.close();
+    const answerTo = async (attempts: string) => {
+      const page = await (await post(path, { attempts }, { cookie })).text();
+      return [/(Nothing new was o|O)rdered/.exec(page)?.[0], /name="attempts" value="(\d+)"/.exec(page)?.[1]];
+    };
+    expect(await answerTo('0')).toEqual(['Nothing new was ordered', '1']);
+    expect(await answerTo('1')).toEqual(['Ordered', undefined]);
+    expect(await answerTo('1')).toEqual(['Nothing new was ordered', undefined]);
+  });
+
   test.each([
     ['another site’s page', { origin: 'https://elsewhere.example' }],
     ['another site’s page, as browsers say it', { 'sec-fetch-site': 'cross-site' }],

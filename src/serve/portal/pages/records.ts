@@ -16,6 +16,7 @@ import {
   type PortalFilter,
 } from '../portal-parts.ts';
 import type { PortalPage } from '../portal-page.ts';
+import { resendForm } from './orders.ts';
 
 type Day = Omit<z.output<typeof statementBody>['days'][number], 'day'> & { day: string };
 type Conversion = z.output<typeof conversionRecordsBody>['conversions'][number];
@@ -153,12 +154,4 @@ function attemptsOf({ attempts, kept_attempts }: SentPostback): Html {
       )}
     </ol>
   </details>`;
-}
-
-function resendForm({ postback_id, attempts }: SentPostback): Html {
-  return html`<form method="post" action="/portal/postbacks/${encodeURIComponent(postback_id)}/resend">
-    <input type="hidden" name="attempts" value="${attempts}" /><button>
-      Send again<span class="spoken"> ${postback_id}</span>
-    </button>
-  </form>`;
 }
