@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { offerIdOf } from '../../../src/console/pages/figures/offer.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -125,6 +126,38 @@ it('a site has its offers and days, and operators may test its postbacks', async
   const other = await look('/sites/other');
   expect(other.text).not.toContain('Send a test postback');
   expect(other.text).toContain('sites.json has no postback address for this site');
+});
+
+it('a site’s page follows sites.json before the next refresh', async () => {
+  const { sitesFile } = network.pipeline.data;
+  const kept = await readFile(sitesFile, 'utf8');
+  const { sites } = JSON.parse(kept) as { sites: { site_key: string; postback?: object }[] };
+  const wall = sites.find(({ site_key }) => site_key === 'wall');
+  try {
+    const fresh = { ...wall, site_key: 'fresh', name: '', commission: 0.2 };
+    await writeFile(sitesFile, JSON.stringify({ sites: [{ ...wall, status: 'paused' }, fresh] }));
+    const paused = await look('/sites/wall');
+    expect(paused.text).toContain('Status ◐ paused , active in this snapshot');
+    expect(paused.text).toContain('Approve the site: preview');
+    const added = await look('/sites/fresh');
+    expect([added.status, added.text]).toEqual([200, expect.stringMatching(/^ Site fresh What /)]);
+    expect(added.text).toContain('This snapshot was published before sites.json had this site; the next one has it.');
+    expect(added.text).toContain('Status ● active Commission 20 % of a payout');
+    expect(added.text).toContain('Send a test postback: preview');
+    const removed = await look('/sites/other');
+    expect(removed.text).toContain('Status sites.json lacks this site: its clicks count, its postbacks wait');
+    expect(removed.text).not.toContain('no postback address');
+    await writeFile(sitesFile, '{');
+    const unread = await look('/sites/wall');
+    expect(unread.text).toContain('Status ● active');
+    expect(unread.text).toContain('sites.json is not valid JSON in line 1');
+    expect(unread.text).not.toContain('no postback address');
+    expect((await look('/sites/fresh')).text).toContain(
+      'No click of this snapshot has a site "fresh", and sites.json cannot be read.',
+    );
+  } finally {
+    await writeFile(sitesFile, kept);
+  }
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { rulesText, selectorText } from '../../../kit/sites/selector-text.ts';
-import { readSites, type Site } from '../../../kit/sites/sites.ts';
+import { commissionText, readSites, type Site } from '../../../kit/sites/sites.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { html, nothing, type Html } from '../../../kit/html/html.ts';
@@ -42,10 +42,10 @@ export const sitePage: Page = {
     const site_key = path['key'] ?? '';
     const range = timeRangeOf(address, snapshot.asOf);
     const order = orderOf(address, offerColumns);
-    const [site] = (await snapshot.ask('site', { parameters: { site_key } })).rows;
-    if (site === undefined)
-      throw new ConsoleError(404, `Neither sites.json nor any click has a site "${site_key}"; /sites lists all sites.`);
-    const written = writtenSite(data, site_key);
+    const [published] = (await snapshot.ask('site', { parameters: { site_key } })).rows;
+    const { written, mistake } = writtenSite(data, site_key);
+    const site = rowOf(site_key, published, written);
+    if (site === undefined) throw noSite(site_key, mistake);
     const days = await snapshot.ask('site_days', { parameters: { site_key, ...range } });
     // Only on request: the statement reads all clicks of two days.
     const offers =
@@ -53,14 +53,20 @@ export const sitePage: Page = {
         ? await snapshot.ask('site_offers', { parameters: { site_key }, order, part })
         : undefined;
     return {
-      title: site.name === null ? `Site ${site_key}` : `Site ${site_key}, ${site.name}`,
+      title: (site.name ?? '') === '' ? `Site ${site_key}` : `Site ${site_key}, ${site.name}`,
       question: 'What does this site send and earn, with which offers, and does it get its postbacks?',
       parts: [
-        factsOf(site, written),
+        mistake !== undefined && html`<p class="error" role="alert">${mistake}</p>`,
+        site !== published &&
+          html`<p class="quiet">
+            This snapshot was published before sites.json had this site; the next one has it.
+          </p>`,
+        factsOf(site, written, mistake),
         changesOf(written, user, site_key),
-        written?.postback !== undefined
-          ? actionForm(user, { action: 'test-postback', title: 'Send a test postback', values: { site_key } })
-          : html`<p class="quiet">sites.json has no postback address for this site, so it gets no postbacks.</p>`,
+        written !== undefined &&
+          (written.postback !== undefined
+            ? actionForm(user, { action: 'test-postback', title: 'Send a test postback', values: { site_key } })
+            : html`<p class="quiet">sites.json has no postback address for this site, so it gets no postbacks.</p>`),
         offers === undefined
           ? html`<p><a href="${address.with({ by: 'offer' }).href}">Its offers of yesterday and today</a></p>`
           : dataTable<OfferRow>({
@@ -89,13 +95,28 @@ export const sitePage: Page = {
   },
 };
 
-/** Live: operators change a site, and go on at once. The overview reports a broken `sites.json`. */
-function writtenSite({ sitesFile }: DataDirectory, key: string): Site | undefined {
+/** Live: operators change a site, and go on at once. `mistake`: why `sites.json` cannot be read. */
+function writtenSite({ sitesFile }: DataDirectory, key: string): { written?: Site | undefined; mistake?: string } {
   try {
-    return readSites(sitesFile).sites.find(({ site_key }) => site_key === key);
-  } catch {
-    return undefined;
+    return { written: readSites(sitesFile).sites.find(({ site_key }) => site_key === key) };
+  } catch (error) {
+    return { mistake: (error as Error).message };
   }
+}
+
+/** The site as the snapshot has it; what `sites.json` says in place of what the snapshot lacks. */
+function rowOf(site_key: string, published: SiteRow | undefined, written: Site | undefined): SiteRow | undefined {
+  if (written === undefined || (published !== undefined && published.status !== null)) return published;
+  const { name, status, variant, reward_rate, rate_limit_per_hour } = written;
+  const terms = { commission: commissionText(written), commission_changed_at: null, reward_rate, rate_limit_per_hour };
+  const postbacks = { waiting: 0, dead: 0, lag_seconds_p95: null };
+  return { ...postbacks, ...published, site_key, name, status, variant, ...terms };
+}
+
+function noSite(site_key: string, mistake: string | undefined): ConsoleError {
+  if (mistake !== undefined)
+    return new ConsoleError(404, `No click of this snapshot has a site "${site_key}", and sites.json cannot be read.`);
+  return new ConsoleError(404, `Neither sites.json nor any click has a site "${site_key}"; /sites lists all sites.`);
 }
 
 /** Forms that change the site. */
@@ -138,17 +159,13 @@ function exceptionsOf({ commissions = [] }: Site): string {
   return commissions.map(({ commission, ...of }) => `, ${percentText(commission)} of ${selectorText(of)}`).join('');
 }
 
-function factsOf(site: SiteRow, written: Site | undefined): Html {
-  const { status, commission, commission_changed_at, reward_rate, rate_limit_per_hour, variant, lag_seconds_p95 } =
-    site;
+function factsOf(site: SiteRow, written: Site | undefined, mistake: string | undefined): Html {
+  const { commission, commission_changed_at, reward_rate, rate_limit_per_hour, variant, lag_seconds_p95 } = site;
   const postbacks = `/postbacks?site=${encodeURIComponent(site.site_key)}`;
   const changedAt = commission_changed_at !== null && html`, changed ${moment(commission_changed_at)}`;
   const isConfigured = commission !== null;
   return facts([
-    [
-      'Status',
-      status === null ? 'sites.json lacks this site: its clicks count, its postbacks wait' : siteBadge(status),
-    ],
+    ['Status', statusOf(site, written, mistake)],
     [
       'Commission',
       isConfigured &&
@@ -169,4 +186,13 @@ function factsOf(site: SiteRow, written: Site | undefined): Html {
         : `${lag_seconds_p95} s, for postbacks written yesterday and today`,
     ],
   ]);
+}
+
+/** As `sites.json` says it now, else as the snapshot does. */
+function statusOf({ status }: SiteRow, written: Site | undefined, mistake: string | undefined): Html {
+  if (mistake !== undefined)
+    return status === null ? missing('this snapshot has none, and sites.json cannot be read') : siteBadge(status);
+  if (written === undefined) return html`sites.json lacks this site: its clicks count, its postbacks wait`;
+  if (status === written.status) return siteBadge(written.status);
+  return html`${siteBadge(written.status)}, ${status} in this snapshot`;
 }
