@@ -12,10 +12,18 @@ export interface TimeRange {
 
 const defaultDays = 60;
 
+/** Reads a day that a range begins or ends with: the days around it have years of four digits, too. */
+function dayOfRange(text: string, name: string): Day {
+  const day = dayOption(text, name);
+  if (day < '1970-01-01' || day > '2999-12-31')
+    throw new RangeError(`${name} is ${day}; it has to be a day of the years 1970 to 2999`);
+  return day;
+}
+
 /** The days that an address asks for. Default: the last 60, with the snapshot's own day. */
 export function timeRangeOf(address: Address, asOf: string, maxDays = 400): TimeRange {
-  const to = parameterOf(address, 'to', dayOption) ?? dayOf(asOf);
-  const from = parameterOf(address, 'from', dayOption) ?? addDays(to, 1 - defaultDays);
+  const to = parameterOf(address, 'to', dayOfRange) ?? dayOf(asOf);
+  const from = parameterOf(address, 'from', dayOfRange) ?? addDays(to, 1 - defaultDays);
   if (from > to) throw new ConsoleError(400, `from is ${from} and to is ${to}: to has to be the same or a later day`);
   if (addDays(from, maxDays) <= to)
     throw new ConsoleError(400, `${from} to ${to} is more than ${maxDays} days: ask for a shorter time`);
