@@ -13,9 +13,13 @@ export class Address {
     );
   }
 
-  /** Parses a request's target. Of a parameter that is given twice the first one counts. */
+  /**
+   * Parses a request's target; one that cannot be parsed, such as `//`, counts as `/`. Of a parameter that is given
+   * twice the first one counts.
+   */
   static of(target: string): Address {
-    const url = new URL(target, 'http://console.invalid');
+    const base = 'http://console.invalid';
+    const url = new URL(URL.canParse(target, base) ? target : '/', base);
     const parameters = new Map<string, string>();
     for (const [name, value] of url.searchParams) if (!parameters.has(name)) parameters.set(name, value);
     return new Address(url.pathname, parameters);

@@ -92,6 +92,7 @@ it.each([
   ['/sites?from=9999-12-31&to=9999-12-31', 400, 'to is 9999-12-31; it has to be a day of the years 1970 to 2999'],
   ['/sites/wall?to=0000-01-10', 400, 'to is 0000-01-10; it has to be a day of the years 1970 to 2999'],
   ['/days?to=9999-12-31', 400, 'to is 9999-12-31; it has to be a day of the years 1970 to 2999'],
+  ['//', 404, 'There is no such page'],
   ['/offers/7/explained?sort=user_id.down', 400, 'cannot be sorted by "user_id.down"'],
   ['/sites/nobody', 404, 'Neither sites.json nor any click has a site "nobody"'],
   ['/clicks/nobody', 404, 'No log has a click "nobody"'],
