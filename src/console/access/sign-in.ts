@@ -21,8 +21,8 @@ export interface SignInParts {
   refusedAsTooMany: (request: FastifyRequest, reply: FastifyReply) => boolean;
 }
 
-/** Bytes of a sign-in form, which is one line of text. */
-const bodyLimit = 2048;
+/** Bytes of a sign-in form: an address has 16 KiB at most, and a form writes a character of it as three at most. */
+const bodyLimit = 65_536;
 
 /** Routes to sign in by a token or the one-time link, and to sign out. A GET shows a form; only its POST acts. */
 export function addSignInRoutes(app: FastifyInstance, parts: SignInParts): void {

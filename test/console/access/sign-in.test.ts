@@ -25,6 +25,14 @@ it('a stranger gets the form for every page, and the page after signing in', asy
   expect((await running.ask('/style.css')).status).toBe(200);
 });
 
+it('the longest address is shown after signing in', async () => {
+  const running = await consoleForTest();
+  const { token } = await signedIn(running, 'ada', 'viewer');
+  const next = `/sql?q=${encodeURIComponent('&'.repeat(4_000))}`;
+  const { status, headers } = await running.post('/sign-in', { token, next });
+  expect([status, headers.location]).toEqual([303, next]);
+});
+
 it('only a whole token opens a session, also for a user just added', async () => {
   const running = await consoleForTest();
   const token = await addUser(running.usersFile, { name: 'ada', role: 'viewer' });
