@@ -1,5 +1,6 @@
 import type { Address } from './address.ts';
 import { html, nothing, type Html } from '../../kit/html/html.ts';
+import { looseMoment } from '../../kit/time/moment.ts';
 
 /** A filter of a page. */
 export interface Filter {
@@ -68,8 +69,8 @@ function control({ name, choices, kind = 'text', example }: Filter, value: strin
     </select>`;
   }
   if (kind === 'moment')
-    // The browser's own form of a time: no zone, and no more than seconds.
-    return html`<input type="datetime-local" name="${name}" value="${value.slice(0, 16)}" />`;
+    // The browser's own form of a time: no zone, and no more than seconds. The address may have a zone, or a day alone.
+    return html`<input type="datetime-local" name="${name}" value="${(looseMoment(value) ?? value).slice(0, 16)}" />`;
   return html`<input
     type="${kind === 'date' ? 'date' : 'text'}"
     name="${name}"

@@ -203,6 +203,12 @@ it('postbacks are counted by site and state, filtered, and shown one by one', as
   expect((await show('/postbacks?site=nobody')).text).toContain('No postback matches.');
 });
 
+it('the form has the times of the address in UTC', async () => {
+  const { markup } = await show('/postbacks?since=2026-11-27T10:00%2B02:00&until=2026-11-28');
+  expect(markup).toContain('name="since" value="2026-11-27T08:00"');
+  expect(markup).toContain('name="until" value="2026-11-28T00:00"');
+});
+
 it('an empty page names the command that fills it', async () => {
   expect((await show('/sources')).text).toContain('No network is pulled: sources.json names none.');
   expect((await show('/actions')).text).toContain('No action was started here yet.');
