@@ -41,6 +41,15 @@ it.each([
   expect((await look(`/search?id=${encodeURIComponent(text)}`)).location).toBe(place);
 });
 
+it('an exact click comes before what has its id as a text only', async () => {
+  const { status, markup } = await look('/search?id=quest');
+  expect(status).toBe(200);
+  expect([...markup.matchAll(/<td[^>]*><a href="(\/\w+\/\w+)">/g)].map(([, href]) => href)).toEqual([
+    '/clicks/quest',
+    '/offers/8',
+  ]);
+});
+
 it('search finds files by their path, and a user by the clicks of yesterday and today', async () => {
   const files = await look('/search?id=.ndjson');
   expect(files.text).toMatch(/file \d+ clicks\/\S+\.ndjson/);

@@ -52,18 +52,21 @@ export const searchPage: Page = {
 /** A webhook id, as the outbox makes it. */
 const webhookId = /^pb_[0-9a-f]{32}$/;
 
-async function find(id: string, { snapshot, deliveries, data }: PageRequest): Promise<FoundRow[]> {
-  const parameters = { id };
-  const things = await snapshot.ask('found_things', { parameters });
-  const hasExact = things.rows.some(({ is_exact }) => is_exact);
-  const found = things.rows
-    .filter(({ is_exact }) => is_exact || !hasExact)
-    .map(({ kind, id: its, what }) => ({ kind, id: its, what, href: `/${kind}s/${encodeURIComponent(its)}` }));
-  if ((await snapshotNames(data)).includes(id))
+async function find(id: string, request: PageRequest): Promise<FoundRow[]> {
+  const things = await request.snapshot.ask('found_things', { parameters: { id } });
+  const rowsOf = (isExact: boolean) =>
+    things.rows
+      .filter(({ is_exact }) => is_exact === isExact)
+      .map(({ kind, id: its, what }) => ({ kind, id: its, what, href: `/${kind}s/${encodeURIComponent(its)}` }));
+  const found: FoundRow[] = rowsOf(true);
+  if ((await snapshotNames(request.data)).includes(id))
     found.push({ kind: 'snapshot', id, what: 'kept', href: `/offers?snapshot=${encodeURIComponent(id)}` });
-  // Events of sixty days are searched last: only where nothing smaller has the id. A conversion that has the id of its
-  // click is on the click's page.
-  if (found.length > 0) return found;
+  // Events of sixty days are searched last: only where nothing smaller has the id. What has it in a text follows them.
+  return found.length > 0 ? found : [...(await findEvents(id, request)), ...rowsOf(false)];
+}
+
+/** A postback, click, conversion or user with the id. A conversion that has its click's id is on the click's page. */
+async function findEvents(id: string, { snapshot, deliveries, data }: PageRequest): Promise<FoundRow[]> {
   if (webhookId.test(id)) {
     const postbacks = (await deliveries.show(id)) ?? [];
     return postbacks.map(({ postback }) => ({ kind: 'postback', id, what: postback.state, href: `/postbacks/${id}` }));
@@ -71,7 +74,7 @@ async function find(id: string, { snapshot, deliveries, data }: PageRequest): Pr
   const ask = await clickQueries(id, snapshot, data);
   const [click] = (await ask('click', 'clicks')).rows;
   if (click !== undefined) return [{ kind: 'click', id, what: `on site ${click.site_key}`, href: clickAddress(id) }];
-  const conversions = await snapshot.ask('found_conversions', { parameters });
+  const conversions = await snapshot.ask('found_conversions', { parameters: { id } });
   if (conversions.rows.length > 0)
     return conversions.rows.map(({ click_id, status }) => ({
       kind: 'conversion',
