@@ -27,12 +27,14 @@ summed AS (
   LEFT JOIN network_hourly AS hourly ON hourly.hour >= days.begins AND hourly.hour < days.ends
   GROUP BY days.days_before, days.begins, days.ends
 ),
--- Conversions that were first rejected or charged back in these hours, whenever they were credited.
+-- Conversions that were first rejected or charged back in these hours, whenever they were credited. An announcement that
+-- nothing followed is none of them: it counted nowhere, and nobody rejected it.
 reversals AS (
   SELECT days.days_before, count(*) AS reversed
   FROM days
   JOIN conversions ON conversions.reversed_at >= days.begins AND conversions.reversed_at < days.ends
   WHERE conversions.status IN ('rejected', 'charged_back')
+    AND NOT (status = 'rejected' AND credited_at IS NULL AND reversed_at <> occurred_at)
   GROUP BY days.days_before
 )
 SELECT

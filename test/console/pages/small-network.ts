@@ -71,6 +71,13 @@ export function smallNetwork(): SmallNetwork {
       conversion('v-rejected', 'counts', { kind: 'reject' }),
       conversion('v-back', 'counts', { occurred_at: '2026-11-20T09:00:00Z' }),
       conversion('v-back', 'counts', { kind: 'chargeback', occurred_at: '2026-11-20T10:00:00Z' }),
+      conversion('v-expired', 'early', {
+        kind: 'reject',
+        reason: 'expired',
+        occurred_at: '2026-11-16T08:00:00Z',
+      }),
+      // Its ninety days end on the day of the as-of.
+      conversion('v-lapsed', 'early', { kind: 'pending', occurred_at: '2026-08-22T06:00:00Z' }),
       conversion('v-lost', 'never-seen'),
       conversion('v-nameless', 'nameless'),
       conversion('v-quest', 'quest', { event_id: 'level-9' }),
