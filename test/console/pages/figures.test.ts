@@ -175,6 +175,14 @@ it.each([
   ],
   ['early', 'It is before the window of the offer’s figures, which begins on 2026-11-19'],
   ['early', 'Conversion v-early counts on the day of its credit, 2026-11-15, with 2.50 USD'],
+  [
+    'early',
+    'Conversion v-expired does not count: the advertiser rejected it on 2026-11-16 at 08:00:00 UTC, with the reason "expired".',
+  ],
+  [
+    'early',
+    'Conversion v-lapsed does not count: it was announced on 2026-08-22 at 06:00:00 UTC, and nothing followed within 90 days.',
+  ],
   ['later', 'The click does not count yet: its time is later than the as-of'],
   ['later', 'No conversion up to the as-of names this click.'],
   ['nameless', 'The click counts for no offer: no catalog has had unheard of net yet.'],

@@ -45,7 +45,7 @@ function conversionVerdict(conversion: ConversionOfClick, click: ClickRow | unde
     return `${name} does not count: it is unattributed, because ${whyUnattributed(conversion, click)}.`;
   if (status === 'pending')
     return `${name} does not count: it was announced on ${sentenceTime(conversion.occurred_at)}, and is neither credited nor rejected yet.`;
-  if (status === 'rejected' && reason === 'expired')
+  if (isLapsed(conversion))
     return `${name} does not count: it was announced on ${sentenceTime(conversion.occurred_at)}, and nothing followed within 90 days.`;
   if (status === 'rejected')
     return `${name} does not count: the advertiser rejected it on ${sentenceTime(reversed_at)}${because(reason)}.`;
@@ -55,6 +55,11 @@ function conversionVerdict(conversion: ConversionOfClick, click: ClickRow | unde
   if (credited_at !== null && compareMoments(credited_at, windowStart(asOf)) < 0)
     return `${name} counts on the day of its credit, ${dayOf(credited_at)}${worth}. That is before the window of the offer’s figures, which begins on ${dayOf(windowStart(asOf))}.`;
   return `${name} counts in the offer’s conversions and earnings${worth}, credited on ${sentenceTime(credited_at)}.`;
+}
+
+/** Whether nothing followed its announcement. A reject without a credit occurs when it reverses. */
+function isLapsed({ status, credited_at, reversed_at, occurred_at }: ConversionOfClick): boolean {
+  return status === 'rejected' && credited_at === null && reversed_at !== occurred_at;
 }
 
 function whyUnattributed({ event_id, offer_id }: ConversionOfClick, click: ClickRow | undefined): string {
