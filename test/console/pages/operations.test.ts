@@ -209,6 +209,24 @@ it('the form has the times of the address in UTC', async () => {
   expect(markup).toContain('name="until" value="2026-11-28T00:00"');
 });
 
+it('the time that is shown is marked', async () => {
+  const choices = async (path: string) => {
+    const nav = /<nav class="presets" aria-label="Occurred">.*?<\/nav>/s.exec((await show(path)).markup)?.[0] ?? '';
+    return [...nav.matchAll(/href="([^"]+)"( aria-current="true")?>([^<]+)</g)].map(([, href, mark, title]) => ({
+      href,
+      title,
+      isShown: mark !== undefined,
+    }));
+  };
+  const all = await choices('/postbacks');
+  expect(all.filter(({ isShown }) => isShown).map(({ title }) => title)).toEqual(['any time']);
+  const day = all.find(({ title }) => title === '24 hours')?.href ?? '';
+  expect(day).toContain('since=');
+  const ofDay = await choices(day);
+  // None is marked where the hour has ended meanwhile.
+  expect(ofDay.filter(({ isShown }) => isShown)).toEqual(ofDay.filter(({ href }) => href === day));
+});
+
 it('an empty page names the command that fills it', async () => {
   expect((await show('/sources')).text).toContain('No network is pulled: sources.json names none.');
   expect((await show('/actions')).text).toContain('No action was started here yet.');

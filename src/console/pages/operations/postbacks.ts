@@ -103,10 +103,7 @@ function partsOf(
       command: `offerline postbacks list --state dead --limit ${maxRowsInFile}`,
       empty: 'No undelivered postback has an error.',
     }),
-    presets(address.with({ since: undefined, until: undefined }), 'Occurred', [
-      ...sinceChoices(now),
-      { title: 'any time', sets: {} },
-    ]),
+    presets(address, 'Occurred', [...sinceChoices(now), { title: 'any time', sets: anyTime }]),
     filterForm(address, [
       { name: 'site', title: 'Site', choices: sites.map(({ site_key }) => site_key).toSorted() },
       { name: 'state', title: 'State', choices: deliveryStates },
@@ -139,14 +136,19 @@ function cards(sites: readonly PostbackSiteRow[]): Html {
   ]);
 }
 
+const anyTime = { since: undefined, until: undefined };
+
 /** Whole hours, so that an address stays the same for a while. */
 function sinceChoices(now: number): Preset[] {
   const hour = 3_600_000;
-  const since = (hours: number) => momentOfMilliseconds((Math.floor(now / hour) - hours) * hour);
+  const since = (hours: number) => ({
+    ...anyTime,
+    since: momentOfMilliseconds((Math.floor(now / hour) - hours) * hour),
+  });
   return [
-    { title: 'last hour', sets: { since: since(1) } },
-    { title: '24 hours', sets: { since: since(24) } },
-    { title: '7 days', sets: { since: since(168) } },
+    { title: 'last hour', sets: since(1) },
+    { title: '24 hours', sets: since(24) },
+    { title: '7 days', sets: since(168) },
   ];
 }
 
