@@ -116,6 +116,13 @@ it('sites have earnings after commission, and small charts on one scale', async 
   expect(nothing.markup).not.toContain('class="multiple"');
 });
 
+it('a site with clicks on the last day that is shown has not stopped', async () => {
+  const lastClicks = async (path: string) => cells((await look(path)).markup, 'sites')[0]?.[3];
+  expect(await lastClicks('/sites?from=2026-11-10&to=2026-11-15')).toBe('● 2026-11-15');
+  expect(await lastClicks('/sites?from=2026-11-10&to=2026-11-16')).toBe('◐ 2026-11-15');
+  expect(await lastClicks('/sites')).toBe('● 2026-11-20');
+});
+
 it('a site has its offers and days, and operators may test its postbacks', async () => {
   const { text, markup } = await look('/sites/wall?by=offer');
   expect(cells(markup, 'offers').map((row) => row.slice(0, 5))).toEqual([

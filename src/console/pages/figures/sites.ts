@@ -1,4 +1,4 @@
-import { addDays, dayOf } from '../../../kit/time/moment.ts';
+import { addDays, dayOf, type Day } from '../../../kit/time/moment.ts';
 import { smallMultiples } from '../../charts/small-multiples.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
@@ -14,7 +14,8 @@ const notInFile = 'sites.json lacks this site';
 /** Limit of small charts: people do not compare more. The table has all sites. */
 const maxCharts = 24;
 
-function columnsOf(yesterday: string): readonly Column<SiteRow>[] {
+/** `expected`: a site without clicks on that day or later has stopped. */
+function columnsOf(expected: Day): readonly Column<SiteRow>[] {
   return [
     { name: 'site_key', title: 'Site', link: 'sites', sortable: true },
     { name: 'name', title: 'Name', sortable: true, whyNone: notInFile },
@@ -31,7 +32,7 @@ function columnsOf(yesterday: string): readonly Column<SiteRow>[] {
       show: ({ last_day }) =>
         last_day === null
           ? badge('none in these days', 'quiet')
-          : badge(last_day, last_day < yesterday ? 'waiting' : 'good'),
+          : badge(last_day, last_day < expected ? 'waiting' : 'good'),
     },
     { name: 'clicks', title: 'Clicks', kind: 'number', sortable: true },
     { name: 'conversions', title: 'Conversions', kind: 'number', sortable: true },
@@ -73,7 +74,8 @@ export const sitesPage: Page = {
   navigation: 'Sites',
   async show({ snapshot, address, part }) {
     const range = timeRangeOf(address, snapshot.asOf);
-    const columns = columnsOf(addDays(dayOf(snapshot.asOf), -1));
+    const yesterday = addDays(dayOf(snapshot.asOf), -1);
+    const columns = columnsOf(range.to < yesterday ? range.to : yesterday);
     const order = orderOf(address, columns);
     const sites = await snapshot.ask('sites', { parameters: { ...range }, order, part });
     return {
