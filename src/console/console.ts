@@ -100,7 +100,7 @@ export async function createConsole({
     ...(tls && { https: readTls(tls) }),
   }) as FastifyInstance;
   server.server.headersTimeout = headersMilliseconds;
-  const snapshots = new ConsoleSnapshots(data, log);
+  const snapshots = new ConsoleSnapshots(data, log, now);
   const health = new HealthMonitor(data, settings, log);
   const deliveries = new LiveDeliveries(data, settings);
   const sqlBox = new SqlBox();

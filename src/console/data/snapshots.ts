@@ -8,17 +8,22 @@ import { TooBusyError } from './serial-queue.ts';
 
 /** Older snapshots that are open at a time. */
 const maxOlder = 2;
+/** An older one that nobody reads is closed after that time: runs keep what is open. */
+const unusedMilliseconds = 5 * 60_000;
 
 interface OlderSnapshot {
   opening: Promise<ConsoleSnapshot>;
   /** Requests that read it, or wait until it is open. */
   users: number;
+  /** The end of the last of them, milliseconds since the epoch. */
+  usedAt: number;
 }
 
 /** The newest intact snapshot, and older ones that addresses name. */
 export class ConsoleSnapshots {
   readonly #data: DataDirectory;
   readonly #log: Logger;
+  readonly #now: () => number;
   #current: ConsoleSnapshot | undefined;
   /** Older snapshots in the order of opening. */
   readonly #older = new Map<string, OlderSnapshot>();
@@ -27,17 +32,21 @@ export class ConsoleSnapshots {
   /** The snapshot that was complained about last: the next look, a second later, finds the same. */
   #complained: string | undefined;
 
-  constructor(data: DataDirectory, log: Logger) {
+  constructor(data: DataDirectory, log: Logger, now: () => number) {
     this.#data = data;
     this.#log = log;
+    this.#now = now;
   }
 
   get current(): ConsoleSnapshot | undefined {
     return this.#current;
   }
 
-  /** Opens a newly published snapshot; returns whether it is shown from now on. */
+  /** Opens a newly published snapshot; returns whether it is shown from now on. Closes older ones that are not read. */
   async poll(): Promise<boolean> {
+    const unusedSince = this.#now() - unusedMilliseconds;
+    for (const [name, { users, usedAt }] of this.#older)
+      if (users === 0 && usedAt <= unusedSince) this.#closeOlder(name);
     const name = await currentName(this.#data).catch(() => undefined);
     if (name === undefined || name === this.#current?.id || this.#refused.has(name)) return false;
     let opened: ConsoleSnapshot;
@@ -80,6 +89,7 @@ export class ConsoleSnapshots {
       return await work(await older.opening);
     } finally {
       older.users--;
+      older.usedAt = this.#now();
     }
   }
 
@@ -92,24 +102,25 @@ export class ConsoleSnapshots {
   /** Closes an unused one first where the limit is reached. */
   #openOlder(name: string): OlderSnapshot {
     if (this.#older.size >= maxOlder) {
-      const [unused, { opening } = {}] = [...this.#older].find(([, { users }]) => users === 0) ?? [];
+      const [unused] = [...this.#older].find(([, { users }]) => users === 0) ?? [];
       if (unused === undefined) throw new TooBusyError();
-      this.#older.delete(unused);
-      retire(opening);
+      this.#closeOlder(unused);
     }
     const opening = ConsoleSnapshot.open(join(this.#data.published, name));
     opening.catch(() => this.#older.delete(name));
-    const older = { opening, users: 0 };
+    const older = { opening, users: 0, usedAt: this.#now() };
     this.#older.set(name, older);
     return older;
   }
 
+  #closeOlder(name: string): void {
+    const opening = this.#older.get(name)?.opening;
+    this.#older.delete(name);
+    opening?.then((snapshot) => snapshot.retire()).catch(() => undefined);
+  }
+
   close(): void {
     this.#current?.retire();
-    for (const { opening } of this.#older.values()) retire(opening);
+    for (const name of this.#older.keys()) this.#closeOlder(name);
   }
-}
-
-function retire(opening: Promise<ConsoleSnapshot> | undefined): void {
-  opening?.then((snapshot) => snapshot.retire()).catch(() => undefined);
 }

@@ -65,7 +65,7 @@ it.each(roles)('the most requested pages are rendered for a %s before the first 
 it('a snapshot that cannot be opened for the moment is said once and tried again', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
-  const snapshots = new ConsoleSnapshots(pipeline.data, log);
+  const snapshots = new ConsoleSnapshots(pipeline.data, log, Date.now);
   const opening = vi.spyOn(ConsoleSnapshot, 'open');
   opening.mockRejectedValueOnce(Object.assign(new Error('EMFILE: open'), { code: 'EMFILE' }));
   opening.mockRejectedValueOnce(new Error('IO Error: Cannot open file "analytics.duckdb": Too many open files'));
@@ -76,6 +76,36 @@ it('a snapshot that cannot be opened for the moment is said once and tried again
     expect(lines).toEqual([expect.stringContaining('cannot be opened; none is shown')]);
   } finally {
     opening.mockRestore();
+    snapshots.close();
+  }
+});
+
+it('an older snapshot that nobody reads is closed after some minutes', async () => {
+  let now = Date.now();
+  const snapshots = new ConsoleSnapshots(pipeline.data, pino({ level: 'silent' }), () => now);
+  try {
+    await snapshots.poll();
+    const [older] = names;
+    let retired: AbortSignal | undefined;
+    const isClosed = async (minutes: number) => {
+      now += minutes * 60_000;
+      await snapshots.poll();
+      await Promise.resolve();
+      return retired?.aborted;
+    };
+    await snapshots.use(older, async (snapshot) => {
+      retired = snapshot?.retired;
+      // It is read for longer than that.
+      expect(await isClosed(20)).toBe(false);
+    });
+    expect(await isClosed(4)).toBe(false);
+    await snapshots.use(older, () => Promise.resolve());
+    expect(await isClosed(4)).toBe(false);
+    expect(await isClosed(2)).toBe(true);
+    // It is opened again for the next reader.
+    expect(await snapshots.use(older, async (snapshot) => snapshot?.retired.aborted)).toBe(false);
+    expect(snapshots.current?.retired.aborted).toBe(false);
+  } finally {
     snapshots.close();
   }
 });
