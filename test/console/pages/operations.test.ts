@@ -258,6 +258,8 @@ it('sources say when they are pulled next', async () => {
     const { text, markup } = await show('/sources');
     expect(text).toMatch(/one tune . it was never pulled .* 0 0 1 1 \* \d{4}-01-01 00:00:00/);
     expect(text).toContain('Pull now: preview');
+    // Without the slash at its end it would find files of a source "one-more", too.
+    expect(markup).toContain('href="/files?path=offers%2Fone%2F"');
     expect(text).toMatch(/reporter – it only reports conversions( – it is not pulled){3}/);
     expect(text).not.toContain('02-02 00:00:00');
     expect(markup).not.toContain('not-for-eyes');

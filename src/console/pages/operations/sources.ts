@@ -16,7 +16,7 @@ const columns: readonly Column<SourcePulls>[] = [
   {
     name: 'source',
     title: 'Source',
-    show: ({ source }) => html`<a href="/files?path=offers%2F${encodeURIComponent(source)}">${source}</a>`,
+    show: ({ source }) => html`<a href="/files?path=offers%2F${encodeURIComponent(source)}%2F">${source}</a>`,
   },
   { name: 'connector', title: 'Connector', whyNone: 'it only reports conversions' },
   {
