@@ -8,6 +8,7 @@ import pLimit from 'p-limit';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { readThrough } from '../kit/files/read-through.ts';
 import type { Logger } from '../kit/logging/log.ts';
+import { RepeatedFailure } from '../kit/logging/repeated-failure.ts';
 import { readFileName } from './picture-files.ts';
 import { maxPictureBytes } from './picture-type.ts';
 
@@ -39,8 +40,7 @@ export class MirroredPictures {
     fetchMethod: (file) => reading(() => this.#read(file)),
   });
   #index: { database: DatabaseSync; byName: StatementSync; inode: number } | undefined;
-  /** The last message, so that a repeated fault does not fill the log. */
-  #lastWarning = '';
+  readonly #failure = new RepeatedFailure();
 
   constructor({ pictures, pictureIndexFile }: Pick<DataDirectory, 'pictures' | 'pictureIndexFile'>, log: Logger) {
     this.#folder = pictures;
@@ -113,7 +113,6 @@ export class MirroredPictures {
   }
 
   #warn(message: string): void {
-    if (message !== this.#lastWarning) this.#log.warn(message);
-    this.#lastWarning = message;
+    if (this.#failure.isNew(message)) this.#log.warn(message);
   }
 }

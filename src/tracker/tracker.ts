@@ -4,6 +4,7 @@ import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Settings } from '../kit/config/settings.ts';
 import { makePrivateFolder, realEffects, type Effects } from '../kit/files/effects.ts';
 import type { Logger } from '../kit/logging/log.ts';
+import { RepeatedFailure } from '../kit/logging/repeated-failure.ts';
 import { listenAt } from '../kit/http/listening-address.ts';
 import { wholeAddresses } from '../kit/http/client-address.ts';
 import { SiteRegistry } from '../kit/http/site-registry.ts';
@@ -160,16 +161,15 @@ export async function createTracker({
     if (!existsSync(data.current)) throw new Error('nothing is published yet');
     return (await imported.find(clickId))?.offerId;
   };
-  let lastReason: string | undefined;
+  const lookUpFailure = new RepeatedFailure();
   const countUncounted = once(() =>
     countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) => {
       const { message: reason } = error;
-      if (reason !== lastReason)
+      if (lookUpFailure.isNew(reason))
         log.error(
           { clicks: uncounted.size, reason },
           'imported clicks cannot be looked up, so their conversions do not count against caps yet; will retry',
         );
-      lastReason = reason;
     }),
   );
   const poll = once(async () => {

@@ -6,6 +6,9 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { readSettings } from '../../kit/config/settings.ts';
 import { readSites } from '../../kit/sites/sites.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
 
 /** Digests of what decides figures and rewards, by file. */
 export const configurationSchema = z.object({ salt: z.string(), files: z.record(z.string(), z.string()) });
@@ -63,6 +66,16 @@ export class ConfigurationComparison {
     this.#differing = this.#names.filter((name) => published.files[name] !== files[name]);
     this.#key = key;
     return this.#differing;
+  }
+
+  /** Notes for `status` which files differ from those of the machine that published a run to this storage. */
+  async note(
+    { effects, logger }: { effects: Effects; logger: Logger },
+    url: string,
+    { configuration, run_id }: { configuration?: ConfigurationDigest | undefined; run_id: number },
+  ): Promise<void> {
+    const files = await this.differing(configuration);
+    await noteConfiguration({ data: this.#data, effects, logger }, { url, files, run_id });
   }
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { StorageSettings } from '../../kit/config/storage-settings.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { RepeatedFailure } from '../../kit/logging/repeated-failure.ts';
 import { backoffWait } from '../../kit/time/backoff.ts';
 import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { snapshotsWithReaders } from '../../pipeline/snapshot/open-readers.ts';
-import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
 import { ConfigurationComparison } from './configuration.ts';
 import { writeLake } from '../../pipeline/snapshot/lake/write-lake.ts';
 import { ObjectStore } from './object-store.ts';
@@ -37,7 +37,7 @@ export async function followStorage(
   // All else of a writer's configuration says nothing to a service.
   const comparison = new ConfigurationComparison(data, ['sites.json']);
   let known: StoredPointer | undefined;
-  let complaint: string | undefined;
+  const failure = new RepeatedFailure();
   let failures = 0;
 
   async function look(): Promise<void> {
@@ -46,25 +46,19 @@ export async function followStorage(
       // Nothing was published yet, or what was is gone.
       if (stored === undefined && (await currentName(data)) !== undefined) throw lostPointer(store);
       if (stored !== undefined && stored !== known) await bring(stored);
-      if (stored !== undefined) {
-        const { configuration, run_id } = stored.pointer;
-        const files = await comparison.differing(configuration);
-        await noteConfiguration({ data, effects, logger }, { url: store.url, files, run_id });
-      }
-      if (complaint !== undefined) logger.info({ storage: store.url }, 'storage is followed again');
-      complaint = undefined;
+      if (stored !== undefined) await comparison.note({ effects, logger }, store.url, stored.pointer);
+      if (failure.pass()) logger.info({ storage: store.url }, 'storage is followed again');
       failures = 0;
     } catch (error) {
       const { message } = error as Error;
-      if (message !== complaint)
+      if (failure.isNew(message))
         logger.warn(
           { storage: store.url },
           `storage cannot be followed, and the next look tries again; what is here is served on: ${message}`,
         );
-      complaint = message;
       failures++;
     }
-    const role = { role: 'follows', error: complaint ?? null, clockOffset: store.clockOffset } as const;
+    const role = { role: 'follows', error: failure.message ?? null, clockOffset: store.clockOffset } as const;
     watchRole(role);
     await note.report(role);
   }

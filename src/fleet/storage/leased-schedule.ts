@@ -5,7 +5,7 @@ import { WarehouseBusyError } from '../../kit/errors/errors.ts';
 import { realEffects } from '../../kit/files/effects.ts';
 import type { ProcessLock } from '../../kit/files/process-lock.ts';
 import type { Logger } from '../../kit/logging/log.ts';
-import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
+import { RepeatedFailure } from '../../kit/logging/repeated-failure.ts';
 import { leaseTimes, writerEpochVariable } from '../../pipeline/runs/held-lease.ts';
 import { forgetRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
 import { RoleNote, type ReportedRole } from '../../pipeline/runs/storage-role.ts';
@@ -73,7 +73,7 @@ function leasedSchedule(
 
   const comparison = new ConfigurationComparison(data);
   let known: StoredPointer | undefined;
-  let complaint: string | undefined;
+  const failure = new RepeatedFailure();
   /**
    * Brings what the writer has published, so that a takeover has little to fetch and `start` serves what is new. Gives
    * why it cannot.
@@ -88,25 +88,20 @@ function leasedSchedule(
         await withWriterLock('schedule', { data, settings: now, logger, effects }, () => syncFromStorage(sync));
       }
       known = stored;
-      complaint = undefined;
-      if (stored !== undefined) {
-        const { configuration, run_id } = stored.pointer;
-        const files = await comparison.differing(configuration);
-        await noteConfiguration(sync, { url: store.url, files, run_id });
-      }
+      failure.pass();
+      if (stored !== undefined) await comparison.note(sync, store.url, stored.pointer);
       // The state here is the writer's now, so refused runs of this machine no longer matter.
       await forgetRefusedRuns({ data, effects, logger });
     } catch (error) {
-      if (error instanceof WarehouseBusyError) return complaint;
+      if (error instanceof WarehouseBusyError) return failure.message;
       const { message } = error as Error;
-      if (message !== complaint)
+      if (failure.isNew(message))
         logger.warn(
           { storage: store.url },
           `this standby cannot bring what storage has, and tries again at the next look: ${message}`,
         );
-      complaint = message;
     }
-    return complaint;
+    return failure.message;
   }
 
   /** Where nothing was published yet, there is nothing to be brought. */

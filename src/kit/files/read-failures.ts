@@ -1,21 +1,21 @@
+import { RepeatedFailure } from '../logging/repeated-failure.ts';
+
 /** Version of a file that the next poll must read again, changed or not. */
 export const versionToReadAgain = 'to be read again';
 
 /** Failures to read a file that is followed: which of them to log, since a transient one repeats with every poll. */
 export class ReadFailures {
-  #reported: string | undefined;
+  readonly #failure = new RepeatedFailure();
 
   /** False for a transient failure that was the last one reported too. */
   shouldReport(error: unknown): boolean {
-    const reason = (error as Error).message;
-    const isNew = !isTransient(error) || reason !== this.#reported;
-    this.#reported = reason;
-    return isNew;
+    const isNew = this.#failure.isNew((error as Error).message);
+    return isNew || !isTransient(error);
   }
 
   /** Marks a reading that went well. */
   end(): void {
-    this.#reported = undefined;
+    this.#failure.pass();
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { makePrivateFolder, replaceFile, type Effects } from '../../kit/files/effects.ts';
 import { describeUnreadableNote, readNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { RepeatedFailure } from '../../kit/logging/repeated-failure.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 
 /** Role in storage that a process of this machine last noted. `status` reads the note and does not ask storage. */
@@ -39,7 +40,7 @@ export class RoleNote {
   readonly #effects: Effects;
   readonly #logger: Logger;
   #written: StorageRole | undefined;
-  #complaint: string | undefined;
+  readonly #failure = new RepeatedFailure();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(file: string, url: string, { effects, logger }: { effects: Effects; logger: Logger }) {
@@ -85,16 +86,14 @@ export class RoleNote {
       makePrivateFolder(dirname(this.#file));
       await replaceFile(this.#file, `${JSON.stringify(next)}\n`, 'storage role', files, 0o600);
       this.#written = next;
-      this.#complaint = undefined;
+      this.#failure.pass();
     } catch (failure) {
-      const { message } = failure as Error;
       // The next report tries again.
-      if (message !== this.#complaint)
+      if (this.#failure.isNew((failure as Error).message))
         this.#logger.warn(
           { err: failure },
           'the role of this process cannot be written for `offerline status`; will retry at the next look at storage',
         );
-      this.#complaint = message;
     }
   }
 

@@ -7,7 +7,6 @@ import type { Effects } from '../../../kit/files/effects.ts';
 import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
 import { quarantineDeliveries } from '../../../postbacks/store/quarantine-deliveries.ts';
-import { noteConfiguration } from '../../../pipeline/runs/configuration-note.ts';
 import { currentName, snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { checkNamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { ConfigurationComparison } from '../configuration.ts';
@@ -163,8 +162,7 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
   const memory: SyncState = { url: store.url, stored, known: { state, digests: [] }, brought: true };
   await writeSyncState(data, memory, effects);
   await rememberSeen(data, store.url, pointer, effects);
-  const files = await new ConfigurationComparison(data).differing(pointer.configuration);
-  await noteConfiguration(sync, { url: store.url, files, run_id: pointer.run_id });
+  await new ConfigurationComparison(data).note(sync, store.url, pointer);
   return memory;
 }
 
