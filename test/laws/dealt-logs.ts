@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Random } from '../../src/demo/generate/network/random.ts';
-import { smallNetwork, type SmallNetwork } from '../../src/demo/generate/small-network.ts';
+import { smallNetwork, type SmallNetwork } from '../support/generated-network.ts';
 import { logFormats, type LandingRow, type LogFormat } from '../support/log-files.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { faultyClicks, faultyConversions, type LogRow } from '../../../src/demo/generate/landing/faulty-rows.ts';
 import { Random } from '../../../src/demo/generate/network/random.ts';
-import { smallNetwork, type SmallNetwork } from '../../../src/demo/generate/small-network.ts';
+import { smallNetwork, type SmallNetwork } from '../../support/generated-network.ts';
 import { momentOfMilliseconds, type Moment } from '../../../src/kit/time/moment.ts';
 import { logFormats, writeLogFile, type LandingRow } from '../../support/log-files.ts';
 

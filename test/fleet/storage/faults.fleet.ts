@@ -7,7 +7,7 @@ import { refresh } from '../../../pipelines/refresh.ts';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { openDuckDB, readOnly } from '../../../src/kit/duckdb/open.ts';
 import { exitCode, UsageError } from '../../../src/kit/errors/errors.ts';
-import { smallNetwork } from '../../../src/demo/generate/small-network.ts';
+import { smallNetwork } from '../../support/generated-network.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { warehouseIdKey } from '../../../src/pipeline/deliveries/sync-deliveries.ts';

@@ -3,7 +3,7 @@ import { backfillReports, planBackfill } from '../../../pipelines/backfill.ts';
 import { stages } from '../../../pipelines/refresh.ts';
 import { parseSettings } from '../../../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
-import { smallNetwork } from '../../../src/demo/generate/small-network.ts';
+import { smallNetwork } from '../../support/generated-network.ts';
 import { modelsStage } from '../../../src/pipeline/models/models-stage.ts';
 import { reportsToBackfill, type BackfillScope } from '../../../src/pipeline/models/report-backfill.ts';
 import { addDays, endOfDay, type Day } from '../../../src/kit/time/moment.ts';

@@ -1,9 +1,13 @@
-import type { Site } from '../../kit/sites/sites.ts';
-import type { GeneratedClick, GeneratedConversion, GeneratedOffer } from './network/canonical-records.ts';
-import { conversionSource } from './network/conversion-events.ts';
-import { buildNetwork, networkSettings } from './network/network.ts';
-import { fewestSites } from './network/publishers.ts';
-import { visits, type Traffic } from './network/traffic.ts';
+import type { Site } from '../../src/kit/sites/sites.ts';
+import type {
+  GeneratedClick,
+  GeneratedConversion,
+  GeneratedOffer,
+} from '../../src/demo/generate/network/canonical-records.ts';
+import { conversionSource } from '../../src/demo/generate/network/conversion-events.ts';
+import { buildNetwork, networkSettings } from '../../src/demo/generate/network/network.ts';
+import { fewestSites } from '../../src/demo/generate/network/publishers.ts';
+import { visits, type Traffic } from '../../src/demo/generate/network/traffic.ts';
 
 export interface SmallNetwork {
   /** Content of `offerline.json`. */

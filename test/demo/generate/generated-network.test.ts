@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { smallNetwork } from '../../../src/demo/generate/small-network.ts';
+import { smallNetwork } from '../../support/generated-network.ts';
 
 const size = { clicks: 3000, days: 4, end: new Date('2026-03-04T13:37:00Z'), offers: 60 };
 const network = smallNetwork(3, size);
