@@ -187,7 +187,16 @@ async function pullLists(
     };
     using emitted = new EmittedStore(data);
     const folder = join(data.landing, 'conversions');
-    const pulled = await pullConversions(source, folder, reversal_days, reading, emitted, fetching, effects);
+    const pulled = await pullConversions(
+      source,
+      source.conversions,
+      folder,
+      reversal_days,
+      reading,
+      emitted,
+      fetching,
+      effects,
+    );
     if (pulled.leftOut['time_without_zone'] !== undefined)
       throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
     const { conversions, lines: conversion_lines, leftOut } = pulled;

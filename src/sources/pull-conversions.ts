@@ -5,7 +5,7 @@ import { readyConversion, type ConversionReading } from './conversions/ready-con
 import { emittedAs } from './conversions/emitted-id.ts';
 import { linesFor, type ConversionLine, type EmittedConversion } from './conversions/emitted-conversions.ts';
 import type { EmittedStore } from './conversions/emitted-store.ts';
-import { FetchError, type Fetching } from './http/fetcher.ts';
+import type { Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { windowValues } from './http/window-days.ts';
 import { promoteExport, stageExport } from './offer-export.ts';
@@ -34,6 +34,7 @@ const marginDays = 1;
  */
 export async function pullConversions(
   source: ResolvedSource,
+  conversions: NonNullable<ResolvedSource['conversions']>,
   folder: string,
   days: number,
   reading: ConversionReading,
@@ -41,8 +42,7 @@ export async function pullConversions(
   fetching: Fetching,
   effects: Effects,
 ): Promise<ConversionsPull> {
-  if (source.conversions === undefined) throw new FetchError('the network lists no conversions');
-  const { windowDays, hasCorrections } = source.conversions;
+  const { windowDays, hasCorrections } = conversions;
   const today = dayOf(reading.pulledAt);
   const sum: ConversionsPull = { conversions: 0, lines: 0, leftOut: {} };
   const daysAtOnce = Math.min(windowDays, days + 1);
@@ -62,7 +62,7 @@ export async function pullConversions(
   for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
     const last = addDays(from, daysAtOnce - 1);
     const to = last < today ? last : today;
-    const window = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
+    const window = await retryIfMoved(() => listWindow(source, conversions, from, to, fetching), fetching.onRetry);
     // The days at the border of two windows are asked for with both.
     const listed = [...window].flatMap(([id, { text, conversion }]) =>
       before.get(id)?.text === text ? [] : [conversion],
@@ -82,19 +82,18 @@ type ListedWindow = Map<string, { text: string; conversion: ListedConversion }>;
 
 /** Lists the conversions of a window and of a day more on each side. */
 async function listWindow(
-  { conversions, ...asking }: ResolvedSource,
+  source: ResolvedSource,
+  { stream, dateFormat, toConversion, idAt }: NonNullable<ResolvedSource['conversions']>,
   from: Day,
   to: Day,
   fetching: Fetching,
 ): Promise<ListedWindow> {
   const listed: ListedWindow = new Map();
-  if (conversions === undefined) return listed;
-  const { stream, dateFormat, toConversion, idAt } = conversions;
   const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
     idAt,
-    fetch: pagesOf(asking, stream, fetching, days),
+    fetch: pagesOf(source, stream, fetching, days),
     read: (record) => {
       const conversion = toConversion(new NetworkRecord(record)) ?? 'unreadable';
       const text = jsonText(record);
