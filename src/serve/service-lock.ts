@@ -6,7 +6,7 @@ import type { LockRequest, ProcessLock } from '../kit/files/process-lock.ts';
 import type { Logger } from '../kit/logging/log.ts';
 
 /** Another process serves the data directory. */
-export class ServiceBusyError extends OfferlineError {
+class ServiceBusyError extends OfferlineError {
   constructor(message: string) {
     super(message, exitCode.busy);
   }

@@ -7,7 +7,7 @@ import { CronTimes } from '../../kit/time/cron-times.ts';
 import { ScheduleLane, type ScheduledPipeline, type StartRun } from './schedule-lane.ts';
 
 /** Another scheduler works on the data directory. */
-export class SchedulerBusyError extends OfferlineError {
+class SchedulerBusyError extends OfferlineError {
   constructor(message: string) {
     super(message, exitCode.busy);
   }

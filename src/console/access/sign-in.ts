@@ -9,7 +9,7 @@ import type { Authenticator } from './authenticator.ts';
 export type RenderPage = (title: string, body: Html) => string;
 
 /** The user of the one-time link. No name in the users' file has a space. */
-export const localOperator: ConsoleUser = { name: 'local operator', role: 'operator' };
+const localOperator: ConsoleUser = { name: 'local operator', role: 'operator' };
 
 export interface SignInParts {
   users: UserRegistry;

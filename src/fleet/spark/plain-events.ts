@@ -6,7 +6,7 @@ import { conversionKinds, devices, type EventKind } from '../../kit/vocabulary/v
 import type { SteadyDays } from './local-times.ts';
 
 /** A text as a literal of Spark's SQL, in which a backslash begins an escape. */
-export function sparkText(text: string): string {
+function sparkText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 

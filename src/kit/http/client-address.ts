@@ -69,7 +69,7 @@ function plainAddress(text: string): string | undefined {
 }
 
 /** Address of a client that has gone. */
-export const unknownAddress = 'unknown';
+const unknownAddress = 'unknown';
 
 /** Returns the key under which addresses count as one client. */
 export function addressGroup(address: string): string {

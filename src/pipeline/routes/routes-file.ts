@@ -18,7 +18,7 @@ const terms = {
 };
 
 /** An offer as the tracker knows it. */
-export const routeSchema = z.strictObject({
+const routeSchema = z.strictObject({
   offer_id: z.int().min(1),
   source: z.string(),
   external_id: z.string(),
@@ -66,7 +66,7 @@ export interface Routes {
 }
 
 /** A file of routes that was changed or cut since it was written. */
-export class BrokenRoutesError extends OfferlineError {}
+class BrokenRoutesError extends OfferlineError {}
 
 const newline = 10;
 /** Bytes that are read at a time; clicks are answered in between. */

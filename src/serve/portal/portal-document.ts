@@ -2,7 +2,7 @@ import { html, type Html } from '../../kit/html/html.ts';
 import type { Site } from '../../kit/sites/sites.ts';
 
 /** Pages of the portal, in the order of its navigation. */
-export const portalPages = [
+const portalPages = [
   { path: '/portal', name: 'Statement' },
   { path: '/portal/conversions', name: 'Conversions' },
   { path: '/portal/postbacks', name: 'Postbacks' },

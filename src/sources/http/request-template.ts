@@ -65,7 +65,7 @@ export function basicText([user = '', password = '']: readonly string[], secrets
  * Replaces placeholders by their values, and a brace behind a backslash by the brace. Throws `UsageError` for a
  * placeholder without a value, and for a name in the form of another system, such as `{{name}}`.
  */
-export function fillTemplate(
+function fillTemplate(
   text: string,
   values: TemplateValues,
   encode: (value: string) => string = (value) => value,

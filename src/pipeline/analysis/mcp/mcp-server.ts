@@ -15,7 +15,7 @@ import { reconcileTool } from './tools/reconcile.ts';
 import { snapshotsTool } from './tools/snapshots.ts';
 import { tablesTool } from './tools/tables.ts';
 
-export const mcpTools: readonly Tool[] = [
+const mcpTools: readonly Tool[] = [
   tablesTool,
   figuresTool,
   queryTool,

@@ -7,7 +7,7 @@ import { fieldsSchema } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { rowsSchema } from '../../../kit/intake/mapping/rows-schema.ts';
 
 /** What a reward has become, as far as the publisher knows. */
-export const claimedStates = ['credited', 'pending', 'rejected', 'charged_back'] as const;
+const claimedStates = ['credited', 'pending', 'rejected', 'charged_back'] as const;
 export type ClaimedState = (typeof claimedStates)[number];
 
 /** Fields of a publisher's list. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conversionKinds } from '../../../kit/vocabulary/values.ts';
 
 /** The signed fields of a postback; a site may have asked for further ones. */
-export const postbackBody = z.looseObject({
+const postbackBody = z.looseObject({
   event: z.enum(conversionKinds),
   site_key: z.string(),
   user_id: z.string(),
