@@ -68,7 +68,6 @@ export async function giveUpPostbacks(
   data: DataDirectory,
   terminal: Terminal,
   to: (typeof moveTargets)[number],
-  effects: Effects = realEffects,
 ): Promise<void> {
   const settings = readSettings(data);
   if (isShared(settings) !== (to === 'postgres'))
@@ -78,5 +77,5 @@ export async function giveUpPostbacks(
   if (to === 'postgres' && holdsDeliveries(data))
     throw new UsageError(`${data.deliveriesFile} is not lost: leave --lost out, and its deliveries are moved`);
   const work = ({ connection }: StateDatabase) => giveUpKnownStore(connection);
-  await withWarehouse('postbacks move', data, terminal, work, settings, effects);
+  await withWarehouse('postbacks move', data, terminal, work, settings);
 }

@@ -1,7 +1,6 @@
 import { readSettings } from '../src/kit/config/settings.ts';
 import { momentOfMilliseconds } from '../src/kit/time/moment.ts';
 import type { SourceEntry } from '../src/sources/config/sources-file.ts';
-import type { PullClock } from '../src/sources/http/budget.ts';
 import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
 import { askingAt, realPullClock, type SourcesRequest } from './ask-sources.ts';
 import { checkEntry, otherNames, type CheckedSource } from './check-sources.ts';
@@ -24,13 +23,12 @@ interface TriedSource {
 export async function trySource(
   entry: SourceEntry,
   { data, terminal, stop }: Pick<SourcesRequest, 'data' | 'terminal' | 'stop'>,
-  clock: PullClock = realPullClock,
 ): Promise<TriedSource> {
   const sampling = { settings: readSettings(data), shown, otherSources: otherNames(data, entry.source) };
-  const { checked, pages } = await askingAt(clock, { terminal, ...(stop && { stop }) }, (asking) =>
+  const { checked, pages } = await askingAt(realPullClock, { terminal, ...(stop && { stop }) }, (asking) =>
     checkEntry(entry, asking, data, sampling),
   );
-  const pulledAt = momentOfMilliseconds(clock.now());
+  const pulledAt = momentOfMilliseconds(realPullClock.now());
   return {
     checked,
     readAgain: (other) =>

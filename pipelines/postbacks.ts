@@ -65,8 +65,8 @@ async function deliver(
 }
 
 /** Returns whether a schedule with standbys still is the writer; undefined for a process without such a schedule. */
-function leaseOf(data: DataDirectory, environment: NodeJS.ProcessEnv = process.env): (() => boolean) | undefined {
-  const epoch = environment[writerEpochVariable];
+function leaseOf(data: DataDirectory): (() => boolean) | undefined {
+  const epoch = process.env[writerEpochVariable];
   return epoch === undefined ? undefined : () => isHeld(data, Number(epoch));
 }
 
@@ -115,12 +115,8 @@ function siteToTest(data: DataDirectory, siteKey: string): Site & { postback: No
 }
 
 /** Sends a signed test postback to a site of `sites.json`. Throws `UsageError` where it has no address. */
-export async function sendTestPostback(
-  data: DataDirectory,
-  siteKey: string,
-  effects: Effects = realEffects,
-): Promise<TestOutcome> {
+export async function sendTestPostback(data: DataDirectory, siteKey: string): Promise<TestOutcome> {
   const site = siteToTest(data, siteKey);
   const { sendTest } = await import('../src/postbacks/http/test-postback.ts');
-  return sendTest(site, effects);
+  return sendTest(site, realEffects);
 }

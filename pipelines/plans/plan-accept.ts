@@ -1,5 +1,5 @@
 import { readSettings } from '../../src/kit/config/settings.ts';
-import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
 import { heldExport, type HeldFile } from '../../src/pipeline/ingest/catalog/catalog-holds.ts';
 import { previewHeldExport, type RemovedOffer } from '../../src/pipeline/ingest/preview-held-export.ts';
 import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
@@ -39,7 +39,6 @@ interface RemovedFigures {
 export async function planAccept(
   { data, terminal }: Pick<RunRequest, 'data' | 'terminal'>,
   fileId: number,
-  effects: Effects = realEffects,
 ): Promise<AcceptPlan> {
   const settings = readSettings(data);
   const { held, removed, active } = await withWarehouse(
@@ -48,11 +47,10 @@ export async function planAccept(
     terminal,
     async ({ connection }) => {
       const found = await heldExport(connection, fileId);
-      const reading = { data, settings, wallClock: new Date(effects.now()) };
+      const reading = { data, settings, wallClock: new Date(realEffects.now()) };
       return { held: found, ...(await previewHeldExport(connection, found, reading)) };
     },
     settings,
-    effects,
   );
   const published = await currentManifest(data);
   const figures = published === undefined ? [] : await figuresOf(data.current, removed);

@@ -5,8 +5,8 @@ const usualWidth = 120;
 const minWidth = 60;
 
 /** Returns the width of the terminal's lines. */
-export function lineWidth(columns = process.stdout.columns): number {
-  return Math.max(minWidth, columns || usualWidth);
+export function lineWidth(): number {
+  return Math.max(minWidth, process.stdout.columns || usualWidth);
 }
 
 /** Cuts a text to one line of so many characters, control characters made visible. */

@@ -88,12 +88,7 @@ export interface Choice {
 }
 
 /** Asks for one of some choices, by its number or name, until it is one. */
-export async function choose(
-  prompts: Prompts,
-  question: string,
-  choices: readonly Choice[],
-  otherwise?: string,
-): Promise<string> {
+export async function choose(prompts: Prompts, question: string, choices: readonly Choice[]): Promise<string> {
   const longest = Math.max(...choices.map(({ name }) => name.length));
   const digits = String(choices.length).length;
   prompts.show(
@@ -103,7 +98,7 @@ export async function choose(
       .join('\n'),
   );
   for (;;) {
-    const answer = await prompts.ask(question, otherwise);
+    const answer = await prompts.ask(question);
     const chosen = choices.find(({ name }, index) => answer === name || answer === String(index + 1));
     if (chosen !== undefined) return chosen.name;
     prompts.show(`"${answer}" is none of them: type a number from 1 to ${choices.length}, or a name`);

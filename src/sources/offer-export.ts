@@ -19,9 +19,8 @@ export async function writeExport(
   lines: readonly Uint8Array[],
   pulledAt: Moment,
   effects: Effects,
-  of?: string,
 ): Promise<string | null> {
-  const name = await stageExport(folder, lines, pulledAt, effects, of);
+  const name = await stageExport(folder, lines, pulledAt, effects);
   if (name !== null) await promoteExport(folder, name, effects);
   return name;
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { makePrivateFolder, realEffects, replaceFile } from '../../kit/files/effects.ts';
 
 /**
  * A viewer reads pages; an analyst may also ask by MCP, which reads all of the analysts' file; an operator may also
@@ -71,11 +71,7 @@ export function readUsers(file: string): StoredUser[] {
  * Adds a user and returns the token, which is shown only here. Throws `UsageError` where the name is taken or not
  * valid, or the file is broken.
  */
-export async function addUser(
-  file: string,
-  { name, role }: ConsoleUser,
-  files: FileEffects = realEffects.files,
-): Promise<string> {
+export async function addUser(file: string, { name, role }: ConsoleUser): Promise<string> {
   if (!userName.safeParse(name).success)
     throw new UsageError(`${name} is not a valid name: use 1 to 64 letters, digits and . _ @ + -`);
   const users = readUsers(file);
@@ -84,20 +80,20 @@ export async function addUser(
       `there is a user ${name} already: choose another name, or \`offerline console remove ${name}\``,
     );
   const token = newToken();
-  await writeUsers(file, [...users, { name, role, token_sha256: secretDigest(token) }], files);
+  await writeUsers(file, [...users, { name, role, token_sha256: secretDigest(token) }]);
   return token;
 }
 
 /** Removes a user. Throws `UsageError` where there is no such user. */
-export async function removeUser(file: string, name: string, files: FileEffects = realEffects.files): Promise<void> {
+export async function removeUser(file: string, name: string): Promise<void> {
   const users = readUsers(file);
   const others = users.filter((user) => user.name !== name);
   if (others.length === users.length)
     throw new UsageError(`there is no user ${name}; \`offerline console users\` lists all users`);
-  await writeUsers(file, others, files);
+  await writeUsers(file, others);
 }
 
-async function writeUsers(file: string, users: StoredUser[], files: FileEffects): Promise<void> {
+async function writeUsers(file: string, users: StoredUser[]): Promise<void> {
   makePrivateFolder(dirname(file));
-  await replaceFile(file, `${JSON.stringify({ users }, null, 1)}\n`, 'console users', files, 0o600);
+  await replaceFile(file, `${JSON.stringify({ users }, null, 1)}\n`, 'console users', realEffects.files, 0o600);
 }

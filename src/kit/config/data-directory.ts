@@ -26,8 +26,8 @@ export class DataDirectory {
   }
 
   /** `OFFERLINE_DATA`, else `data/var` under the working directory. */
-  static fromEnvironment(environment: NodeJS.ProcessEnv = process.env): DataDirectory {
-    return new DataDirectory(environment['OFFERLINE_DATA'] || 'data/var');
+  static fromEnvironment(): DataDirectory {
+    return new DataDirectory(process.env['OFFERLINE_DATA'] || 'data/var');
   }
 
   /** Folders with data about users, addresses and devices, and with keys, for their owner alone. */

@@ -9,12 +9,12 @@ const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
  * Reads a file that people write, links followed. Throws for anything but a regular file, for one larger than
- * `maxBytes`, and the system's own errors.
+ * `maxConfigurationBytes`, and the system's own errors.
  */
-export function readRegularFile(path: string, maxBytes = maxConfigurationBytes): Buffer {
+export function readRegularFile(path: string): Buffer {
   const file = openSync(path, flags);
   try {
-    assertRegular(fstatSync(file), maxBytes);
+    assertRegular(fstatSync(file), maxConfigurationBytes);
     return readFileSync(file);
   } finally {
     closeSync(file);

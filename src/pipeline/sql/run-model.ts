@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
-import type { QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
 import { modelQuery } from './model-query.ts';
 import type { ModelRows } from './model-rows.ts';
 import { readModel } from './sql-model.ts';
@@ -12,9 +11,8 @@ export type MartRow<Name extends MartName> = ModelRows['marts'][Name];
 export async function readMart<Name extends MartName>(
   connection: DuckDBConnection,
   name: Name,
-  parameters: QueryParameters = {},
 ): Promise<MartRow<Name>[]> {
-  return queryRows<MartRow<Name>>(connection, modelQuery('marts', name, parameters));
+  return queryRows<MartRow<Name>>(connection, modelQuery('marts', name, {}));
 }
 
 /**

@@ -8,7 +8,7 @@ import { Kysely, sql } from 'kysely';
 import type { ColumnMetadata, TableMetadata } from 'kysely';
 import { DuckDBDialect } from '../../kit/duckdb/dialect/dialect.ts';
 import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
-import { migrateState, migrationsFolder } from './migrations.ts';
+import { migrateState } from './migrations.ts';
 
 export const tablesFile = packageFile('src/pipeline/warehouse/tables.ts');
 
@@ -21,11 +21,11 @@ interface CheckRow {
   expression: string;
 }
 
-/** Returns the text of `tables.ts` for the migrations of a folder. */
-export async function generateTables(migrations: string = migrationsFolder): Promise<string> {
+/** Returns the text of `tables.ts`. */
+export async function generateTables(): Promise<string> {
   return withDuckDB(inMemory, {}, async (connection) => {
     const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
-    await migrateState(db, migrations);
+    await migrateState(db);
     const tables = await db.introspection.getTables();
     const { rows: checks } = await sql<CheckRow>`
       SELECT table_name, constraint_column_names AS column_names, expression

@@ -1,11 +1,6 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { exitCode, OfferlineError } from '../../kit/errors/errors.ts';
-import {
-  acquireProcessLock,
-  type LockEffects,
-  type LockRequest,
-  type ProcessLock,
-} from '../../kit/files/process-lock.ts';
+import { acquireProcessLock, type LockRequest, type ProcessLock } from '../../kit/files/process-lock.ts';
 
 /** Another process delivers postbacks. */
 export class DeliveryBusyError extends OfferlineError {
@@ -17,14 +12,9 @@ export class DeliveryBusyError extends OfferlineError {
 /**
  * The right to deliver, for one pass at a time. Waits for another up to `waitSeconds`, then throws `DeliveryBusyError`.
  */
-export function acquireDeliveryLock(
-  { deliveryLockFile }: DataDirectory,
-  request: LockRequest,
-  effects?: LockEffects,
-): Promise<ProcessLock> {
+export function acquireDeliveryLock({ deliveryLockFile }: DataDirectory, request: LockRequest): Promise<ProcessLock> {
   return acquireProcessLock(
     { name: 'delivery of postbacks', lockFile: deliveryLockFile, busy: (message) => new DeliveryBusyError(message) },
     request,
-    effects,
   );
 }

@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { makePrivateFolder, realEffects, replaceFile, type Effects } from '../../kit/files/effects.ts';
+import { makePrivateFolder, realEffects, replaceFile } from '../../kit/files/effects.ts';
 
 /** The scheme of a replay's Authorization header. */
 const scheme = 'Offerline-Replay';
 
 /** Makes the key by which this tracker knows replays, new at each start: who can read the data directory may replay. */
-export async function makeReplayKey(
-  data: DataDirectory,
-  { files }: Pick<Effects, 'files'> = realEffects,
-): Promise<string> {
+export async function makeReplayKey(data: DataDirectory): Promise<string> {
   makePrivateFolder(data.tracker);
   const key = randomBytes(32).toString('hex');
-  await replaceFile(data.replayKeyFile, key, 'replay key', files, 0o600);
+  await replaceFile(data.replayKeyFile, key, 'replay key', realEffects.files, 0o600);
   return key;
 }
 

@@ -19,7 +19,7 @@ export class LineFile implements RecordSink {
   /** Bytes of the longest line. */
   longest = 0;
   /** Bytes that the file may have. */
-  limit: number;
+  limit = Infinity;
   readonly #file: number;
   readonly #buffer = Buffer.allocUnsafe(flushBytes);
   #used = 0;
@@ -27,9 +27,8 @@ export class LineFile implements RecordSink {
   /** Offset at which the open line began, counted from the file's first byte. */
   #lineStart = 0;
 
-  constructor(path: string, limit = Infinity) {
+  constructor(path: string) {
     this.path = path;
-    this.limit = limit;
     this.#file = openSync(path, 'w');
   }
 
