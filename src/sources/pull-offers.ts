@@ -12,6 +12,7 @@ import { writeExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { CampaignLinks, type CampaignLinkStore } from './campaign-links.ts';
 import { retryIfMoved, MovedError, fetchAllPages, pageFacts, type ListItem } from './fetch-all-pages.ts';
+import { compareTexts } from '../kit/text/compare-texts.ts';
 
 /** Summary of a complete pull of offers. */
 interface OffersPull {
@@ -82,7 +83,7 @@ async function pullOnce(
       `all ${read.records} records are left out (${reasons}): nothing is written, and its current offers stay`,
     );
   }
-  const ids = [...lines.keys()].toSorted((one, other) => (one < other ? -1 : 1));
+  const ids = [...lines.keys()].toSorted(compareTexts);
   const sorted = ids.map((id) => lines.get(id) as Buffer);
   return { ...read, ...counts, file: await writeExport(folder, sorted, pulledAt, effects) };
 }

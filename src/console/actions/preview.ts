@@ -5,6 +5,7 @@ import { PreviewFailedError } from './action-errors.ts';
 import type { Action } from './action.ts';
 import { askCommand, type CommandAnswer, type Launcher } from './command-process.ts';
 import { exitCodeText } from './exit-code-text.ts';
+import { compareTexts } from '../../kit/text/compare-texts.ts';
 
 /** The changes that an action would make now. */
 export interface Preview {
@@ -44,7 +45,7 @@ export async function previewOf(
 export function planDigest(action: string, parameters: unknown, changes: unknown): string {
   const canonical = JSON.stringify([action, parameters, changes], (_key, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => compareTexts(one, other)))
       : value,
   );
   return hash('sha256', canonical);

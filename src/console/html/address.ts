@@ -1,3 +1,5 @@
+import { compareTexts } from '../../kit/text/compare-texts.ts';
+
 /**
  * Path and parameters of a page. Parameters are in the order of the alphabet and empty ones are left out, so that one
  * view has one address.
@@ -9,7 +11,7 @@ export class Address {
   constructor(path: string, parameters: Iterable<readonly [string, string]> = []) {
     this.path = path;
     this.#parameters = new Map(
-      [...parameters].filter(([, value]) => value !== '').toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      [...parameters].filter(([, value]) => value !== '').toSorted(([a], [b]) => compareTexts(a, b)),
     );
   }
 

@@ -9,6 +9,7 @@ import { readSites } from '../../kit/sites/sites.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
+import { compareTexts } from '../../kit/text/compare-texts.ts';
 
 /** Digests of what decides figures and rewards, by file. */
 export const configurationSchema = z.object({ salt: z.string(), files: z.record(z.string(), z.string()) });
@@ -118,7 +119,7 @@ function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   return Object.fromEntries(
     Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => compareTexts(a, b))
       .map(([key, each]) => [key, sorted(each)]),
   );
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { plainDecimal, share } from './exact-number.ts';
 import { objectOfOne } from './object-of.ts';
 import { namedOffers } from './offer-rules.ts';
+import { compareTexts } from '../text/compare-texts.ts';
 
 /** Commissions of some offers of a site, each by the offer or by its source. */
 export const offerCommissionsSchema = z
@@ -37,7 +38,9 @@ export interface OfferCommission {
 export function offerCommissions(commissions: z.output<typeof offerCommissionsSchema> = []): OfferCommission[] {
   return commissions
     .map(({ offer = null, source = null, commission }) => ({ offer, source, commission: plainDecimal(commission) }))
-    .toSorted((one, other) => (one.offer ?? 0) - (other.offer ?? 0) || compare(one.source ?? '', other.source ?? ''));
+    .toSorted(
+      (one, other) => (one.offer ?? 0) - (other.offer ?? 0) || compareTexts(one.source ?? '', other.source ?? ''),
+    );
 }
 
 /** Returns the function from an offer to its commission: its own, else its source's, else the site's. */
@@ -48,8 +51,4 @@ export function commissionOf(
   const byOffer = new Map(commissions.map(({ offer, commission }) => [offer, commission]));
   const bySource = new Map(commissions.map(({ source, commission }) => [source, commission]));
   return ({ id, source }) => byOffer.get(id) ?? bySource.get(source) ?? site;
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

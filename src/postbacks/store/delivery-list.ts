@@ -25,6 +25,7 @@ import type {
   StateCounts,
   StatePostbacks,
 } from './query-store.ts';
+import { compareTexts } from '../../kit/text/compare-texts.ts';
 
 /** Condition behind `WHERE`, and the values of its question marks. */
 interface Condition {
@@ -133,7 +134,7 @@ export class DeliveryList {
       );
       for (const [siteKey, postbacks] of delivered) states.push({ siteKey, state: 'delivered', postbacks });
       const place = ({ siteKey, state }: StatePostbacks) => `${siteKey}\n${state}`;
-      return { upTo, states: states.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)) };
+      return { upTo, states: states.toSorted((one, other) => compareTexts(place(one), place(other))) };
     });
   }
 

@@ -12,6 +12,7 @@ import { parametersOf } from '../../sources/config/postback-settings.ts';
 import { reportedFields } from '../../sources/config/report-fields.ts';
 import type { ReportingSource } from './postback-sources.ts';
 import type { RefusalReason } from './report/refusal.ts';
+import { compareTexts } from '../../kit/text/compare-texts.ts';
 
 const daysKept = 90;
 /** The bound of one source, which may be wrong all day long. */
@@ -218,5 +219,5 @@ function keptFiles(folder: string): { path: string; day: Day }[] {
       const day = /^(\d{4}-\d\d-\d\d)\..*\.ndjson$/.exec(name)?.[1];
       return day === undefined ? [] : [{ path: join(folder, name), day }];
     })
-    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    .toSorted((one, other) => compareTexts(one.path, other.path));
 }

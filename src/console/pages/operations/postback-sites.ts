@@ -7,6 +7,7 @@ import { html, type Html } from '../../../kit/html/html.ts';
 import type { Column } from '../../html/table.ts';
 import { numberValue } from '../../html/values.ts';
 import type { DeliveryOverview } from '../../live/deliveries.ts';
+import { compareTexts } from '../../../kit/text/compare-texts.ts';
 
 /** A site's postbacks by state, and whether its receiver accepts them. */
 export type PostbackSiteRow = {
@@ -83,7 +84,7 @@ export function postbackSites(
     (one, other) =>
       weights.indexOf(one.receiver) - weights.indexOf(other.receiver) ||
       other.dead + other.pending - (one.dead + one.pending) ||
-      (one.site_key < other.site_key ? -1 : 1),
+      compareTexts(one.site_key, other.site_key),
   );
 }
 

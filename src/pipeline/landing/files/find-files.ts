@@ -4,6 +4,7 @@ import { join, sep } from 'node:path';
 import { landingKinds, type LandingKind } from '../../../kit/vocabulary/values.ts';
 import { isReadableName, isUnfinishedName, readableEndings } from '../../../kit/vocabulary/landing-formats.ts';
 import type { LandingFile } from '../landing-file.ts';
+import { compareTexts } from '../../../kit/text/compare-texts.ts';
 
 interface LandingScan {
   /** By path, ascending: the order in which the first one of two equal clicks wins. */
@@ -35,7 +36,7 @@ export async function findLandingFiles(
     const folder = await followed(root, kind, scan);
     if (folder !== undefined) await walk(root, kind, folder, kind, scan, []);
   }
-  scan.files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  scan.files.sort((a, b) => compareTexts(a.path, b.path));
   return { files: scan.files, ignored: scan.ignored };
 }
 

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { clickEvents, manifestFile, schemaVersion, tableFile, tablesFolder, type Manifest } from '../manifest.ts';
+import { compareTexts } from '../../../kit/text/compare-texts.ts';
 
 /** The lake's table of clicks as their logs say; its view `clicks` finds the offers of those that name one. */
 export const clickEventsTable = 'click_events';
@@ -41,7 +42,7 @@ export async function lakeSnapshots(data: DataDirectory, names: Iterable<string>
 
 /** Returns manifests oldest first. Of two of one run the later counts: the lake's snapshot has the run's number. */
 export function inLakeOrder(manifests: readonly Manifest[]): Manifest[] {
-  const sorted = manifests.toSorted((one, other) => (one.snapshot_id < other.snapshot_id ? -1 : 1));
+  const sorted = manifests.toSorted((one, other) => compareTexts(one.snapshot_id, other.snapshot_id));
   return [...new Map(sorted.map((manifest) => [manifest.run_id, manifest])).values()].toSorted(
     (one, other) => one.run_id - other.run_id,
   );

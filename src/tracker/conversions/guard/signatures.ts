@@ -4,6 +4,7 @@ import { percentEncoded } from '../../../kit/text/percent-encoded.ts';
 import { signedContent, singleHeader, type ConversionRequest } from './conversion-request.ts';
 import { isOneOf } from './secret-text.ts';
 import type { SentParameters } from './sent-parameters.ts';
+import { compareTexts } from '../../../kit/text/compare-texts.ts';
 
 /**
  * Bounds the difference of a request's own time to ours, either way, so that it cannot be sent again later. Seconds.
@@ -53,7 +54,7 @@ function isRecent(timestamp: string | undefined, now: number): boolean {
 }
 
 function sortedPairs({ pairs }: SentParameters): SentParameters['pairs'] {
-  return pairs.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  return pairs.toSorted(([one], [other]) => compareTexts(one, other));
 }
 
 /** The text that our own scheme signs: all parameters but the signature, sorted by name, percent-encoded. */
