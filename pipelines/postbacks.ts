@@ -7,7 +7,7 @@ import { deliverDue, type DeliverySummary } from '../src/postbacks/pass/deliver-
 import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/store/delivery-lock.ts';
 import type { TestOutcome } from '../src/postbacks/http/test-postback.ts';
 import { readSites, type Site } from '../src/kit/sites/sites.ts';
-import { holdsLease as isHeld, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
+import { holdsLease, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
 import { withNotedOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 
@@ -52,8 +52,8 @@ async function deliver(
     const { postbackSender } = await import('../src/postbacks/http/real-sender.ts');
     const sender = postbackSender(effects);
     try {
-      const holdsLease = leaseOf(data);
-      const mayGoOn = () => stop?.aborted !== true && holdsLease?.() !== false;
+      const isWriter = writerCheck(data);
+      const mayGoOn = () => stop?.aborted !== true && isWriter?.() !== false;
       return await deliverDue({ ...terminal, store, sites, sender, mayGoOn, now: () => effects.now() });
     } finally {
       await sender.close();
@@ -64,10 +64,10 @@ async function deliver(
   }
 }
 
-/** Returns whether a schedule with standbys still is the writer; undefined for a process without such a schedule. */
-function leaseOf(data: DataDirectory): (() => boolean) | undefined {
+/** Check of whether a schedule with standbys still is the writer; undefined for a process without such a schedule. */
+function writerCheck(data: DataDirectory): (() => boolean) | undefined {
   const epoch = process.env[writerEpochVariable];
-  return epoch === undefined ? undefined : () => isHeld(data, Number(epoch));
+  return epoch === undefined ? undefined : () => holdsLease(data, Number(epoch));
 }
 
 /**

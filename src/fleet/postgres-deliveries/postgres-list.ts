@@ -128,9 +128,9 @@ export class PostgresList {
     return this.#session.write(async (changes) => {
       const next = values.length + 1;
       const revived = await this.#session.query(
-        `WITH dead AS (SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM postbacks WHERE ${where})
+        `WITH chosen AS (SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM postbacks WHERE ${where})
          UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = $${next}, change = $${next + 1} + place
-         FROM dead WHERE postbacks.sequence = dead.sequence RETURNING click_id`,
+         FROM chosen WHERE postbacks.sequence = chosen.sequence RETURNING click_id`,
         [...values, now, changes.last],
       );
       changes.last += revived.length;

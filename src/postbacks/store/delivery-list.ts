@@ -203,11 +203,11 @@ export class DeliveryList {
       `UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ?`,
     );
     return this.#database.write(() => {
-      const dead = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
-      for (const { sequence } of dead) revive.run(now, this.#database.nextChange(), sequence as number);
+      const chosen = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
+      for (const { sequence } of chosen) revive.run(now, this.#database.nextChange(), sequence as number);
       if (filter.state === 'pending') this.#endPauses(filter.site);
-      for (const { click_id } of dead) order.refreshHead(click_id as string);
-      return dead.length;
+      for (const { click_id } of chosen) order.refreshHead(click_id as string);
+      return chosen.length;
     });
   }
 

@@ -48,7 +48,6 @@ export interface FailingSite {
   lastStatus: number | null;
 }
 
-/** Request that was sent, or refused before it was. */
 export function failingSiteOf(row: Readonly<Record<string, unknown>>): FailingSite {
   return {
     siteKey: row['site_key'] as string,
@@ -60,6 +59,7 @@ export function failingSiteOf(row: Readonly<Record<string, unknown>>): FailingSi
   };
 }
 
+/** Request that was sent, or refused before it was. */
 export interface AttemptRecord {
   webhookId: string;
   /** 1 is the first of this postback. */
