@@ -5,11 +5,12 @@ import type { Settings } from '../kit/config/settings.ts';
 import { realEffects } from '../kit/files/effects.ts';
 import type { Effects } from '../kit/files/effects.ts';
 import { UsageError } from '../kit/errors/errors.ts';
+import { closeInTime } from '../kit/http/close-in-time.ts';
 import { addressText } from '../kit/http/listening-address.ts';
 import { Metrics } from '../kit/metrics/metrics.ts';
+import { repeatByTimer, type Repeat } from '../kit/time/repeat.ts';
+import { SingleFlight } from '../kit/time/single-flight.ts';
 import { resendPostback } from '../postbacks/resend-postback.ts';
-import type { ResendOrder } from '../postbacks/store/query-store.ts';
-import type { Site } from '../kit/sites/sites.ts';
 import { MirroredPictures } from '../pictures/mirrored-pictures.ts';
 import { Connections } from './server/connections.ts';
 import { documentation } from './server/documentation.ts';
@@ -21,7 +22,7 @@ import type { Links } from './offers/links.ts';
 import { SiteRegistry } from '../kit/http/site-registry.ts';
 import { AccessLog } from './server/access-log.ts';
 import { Portal } from './portal/portal.ts';
-import { PublisherApi } from './api/publisher-api.ts';
+import { PublisherApi, type ServiceState } from './api/publisher-api.ts';
 import type { PublishedSnapshot } from './snapshot/published-snapshot.ts';
 import { RequestLimits } from './access/limits.ts';
 import { SnapshotFollower } from './snapshot/snapshot-follower.ts';
@@ -58,8 +59,7 @@ export interface ServiceOptions {
   /** Variables that decide where postbacks may go. Default: those of the process. */
   environment?: NodeJS.ProcessEnv | undefined;
   effects?: Pick<Effects, 'now'>;
-  /** Calls the task again and again until the function that it returns is called. Default: every second. */
-  repeat?: (task: () => void) => () => void;
+  repeat?: Repeat;
 }
 
 /**
@@ -87,38 +87,23 @@ const closeMilliseconds = 10_000;
 /**
  * Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used.
  */
-export async function createService({
-  data,
-  settings,
-  log,
-  snapshotId,
-  trackerAddress = () => addressText({ address: settings.tracker.host, port: settings.tracker.port }),
-  effects = realEffects,
-  openSharedLimits,
-  moreMetrics,
-  environment,
-  repeat = everySecond,
-}: ServiceOptions): Promise<Service> {
-  const sites = new SiteRegistry(data.sitesFile, log, () => effects.now());
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { data, settings, log, snapshotId, moreMetrics, effects = realEffects, repeat = repeatByTimer } = options;
+  const now = () => effects.now();
+  const sites = new SiteRegistry(data.sitesFile, log, now);
   let ownAddress: string | undefined;
+  const links = linksBySnapshot(options, () => ownAddress as string);
   // The links in an offer's text may name the listening address, so the first snapshot's offers are compiled once it is
   // known.
   const prepare = async (snapshot: PublishedSnapshot) =>
-    ownAddress !== undefined ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
-  const follower = new SnapshotFollower(data, log, snapshotId, prepare, () => effects.now());
+    ownAddress !== undefined ? snapshot.prepareTemplates(preparedTemplates, links(snapshot)) : undefined;
+  const follower = new SnapshotFollower(data, log, snapshotId, prepare, now);
   await sites.start();
-  // Limits are opened before the snapshot is read: their errors are then reported at once. Opened after it, they also
-  // leave V8 with a `process.nextTick` that takes six times as long (measured); a request makes seven such calls.
-  if (settings.limits !== undefined && openSharedLimits === undefined)
-    throw new UsageError(
-      'limits of offerline.json names Redis, which this program was built without: take "limits" out, or run a whole offerline',
-    );
   const metrics = new Metrics();
   metrics.buildInfo();
-  const now = () => effects.now();
-  const limits =
-    (settings.limits && (await openSharedLimits?.({ data, settings: settings.limits, now, log, metrics }))) ??
-    RequestLimits.embedded(data, now(), log);
+  // Limits are opened before the snapshot is read: their errors are then reported at once. Opened after it, they also
+  // leave V8 with a `process.nextTick` that takes six times as long (measured); a request makes seven such calls.
+  const limits = await openLimits(options, metrics, now);
   try {
     await follower.start();
   } catch (error) {
@@ -127,37 +112,13 @@ export async function createService({
     throw error;
   }
 
-  const links = new WeakMap<PublishedSnapshot, Links>();
   const snapshot = () => follower.serving;
   const pictures = settings.pictures ? new MirroredPictures(data, log) : undefined;
-  const state = {
-    sites,
-    limits,
-    snapshot,
-    // Links are made once for each snapshot: our own address is known by the first request and does not change.
-    links: (of: PublishedSnapshot) => {
-      let known = links.get(of);
-      if (known === undefined) {
-        known = linksOf(settings.tracking_url ?? trackerAddress(), settings.public_url ?? (ownAddress as string));
-        links.set(of, known);
-      }
-      return known;
-    },
-    pictures,
-    orders: {
-      resend: (order: ResendOrder) => resendPostback(data, order, now()),
-      test: async (site: Site) => {
-        // Loaded here: most services never send a test.
-        const { sendTest } = await import('../postbacks/http/test-postback.ts');
-        return sendTest(site, effects, environment);
-      },
-    },
-    now,
-  };
+  const orders = ordersOf(options, effects);
   const accessLog = new AccessLog(log, metrics);
   const connections = new Connections(metrics);
   const unsent = new UnsentAnswers(metrics);
-  const api = new PublisherApi(state, settings, metrics);
+  const api = new PublisherApi({ sites, limits, snapshot, links, pictures, orders, now }, settings, metrics);
   const portal = new Portal(api, settings, log);
   measurePulls(metrics, data, now);
   if (pictures !== undefined) measurePictures(metrics, pictures);
@@ -166,19 +127,15 @@ export async function createService({
   const publicUrl = settings.public_url;
   const server = await createHttpServer({ api, portal, fixed, accessLog, connections, unsent, log, publicUrl });
 
-  let looking: Promise<void> | undefined;
-  const poll = () => (looking ??= look().finally(() => (looking = undefined)));
-  async function look(): Promise<void> {
+  const polls = new SingleFlight(async () => {
     await sites.poll();
     await follower.poll();
-  }
-  const stopPolling = repeat(
-    () =>
-      void poll().catch((error: unknown) => log.error({ err: error }, 'polling for a new snapshot failed; will retry')),
-  );
+  });
+  const failed = (error: unknown) => log.error({ err: error }, 'polling for a new snapshot failed; will retry');
+  const stopPolling = repeat(() => void polls.run().catch(failed), pollMilliseconds);
 
   return {
-    poll,
+    poll: () => polls.run(),
     async listen({ host, port }) {
       await server.listen({ host, port });
       // Kept: a snapshot may be taken up while the server stops, which has no address any more.
@@ -188,10 +145,8 @@ export async function createService({
     },
     async close() {
       stopPolling();
-      const overdue = setTimeout(() => server.server.closeAllConnections(), closeMilliseconds).unref();
-      await server.close();
-      clearTimeout(overdue);
-      await looking?.catch(() => undefined);
+      await closeInTime(server.server, () => server.close(), { limit: closeMilliseconds });
+      await polls.settled();
       await follower.close();
       limits.close();
       pictures?.close();
@@ -199,10 +154,46 @@ export async function createService({
   };
 }
 
-/** A timer that alone does not keep the process alive. */
-function everySecond(task: () => void): () => void {
-  const timer = setInterval(task, pollMilliseconds).unref();
-  return () => clearInterval(timer);
+/** Returns the links of a snapshot, made once for each: our own address is known by the first request. */
+function linksBySnapshot(
+  { settings, trackerAddress }: ServiceOptions,
+  ownAddress: () => string,
+): (of: PublishedSnapshot) => Links {
+  const links = new WeakMap<PublishedSnapshot, Links>();
+  const ofTracker = () => addressText({ address: settings.tracker.host, port: settings.tracker.port });
+  return (of) => {
+    let known = links.get(of);
+    if (known === undefined) {
+      known = linksOf(settings.tracking_url ?? (trackerAddress ?? ofTracker)(), settings.public_url ?? ownAddress());
+      links.set(of, known);
+    }
+    return known;
+  };
+}
+
+/** Opens the limits that settings name, else those of this service alone. */
+async function openLimits(
+  { data, settings: { limits }, log, openSharedLimits }: ServiceOptions,
+  metrics: Metrics,
+  now: () => number,
+): Promise<RequestLimits> {
+  if (limits === undefined) return RequestLimits.embedded(data, now(), log);
+  if (openSharedLimits === undefined)
+    throw new UsageError(
+      'limits of offerline.json names Redis, which this program was built without: take "limits" out, or run a whole offerline',
+    );
+  return openSharedLimits({ data, settings: limits, now, log, metrics });
+}
+
+function ordersOf({ data, environment }: ServiceOptions, effects: Pick<Effects, 'now'>): ServiceState['orders'] {
+  return {
+    resend: (order) => resendPostback(data, order, effects.now()),
+    async test(site) {
+      // Loaded here: most services never send a test.
+      const { sendTest } = await import('../postbacks/http/test-postback.ts');
+      return sendTest(site, effects, environment);
+    },
+  };
 }
 
 function measurePictures(metrics: Metrics, pictures: MirroredPictures): void {

@@ -5,16 +5,19 @@ import type { Settings } from '../kit/config/settings.ts';
 import { makePrivateFolder, realEffects, type Effects } from '../kit/files/effects.ts';
 import type { Logger } from '../kit/logging/log.ts';
 import { RepeatedFailure } from '../kit/logging/repeated-failure.ts';
+import { closeInTime } from '../kit/http/close-in-time.ts';
 import { listenAt } from '../kit/http/listening-address.ts';
 import { wholeAddresses } from '../kit/http/client-address.ts';
 import { SiteRegistry } from '../kit/http/site-registry.ts';
+import { repeatByTimer, type Repeat } from '../kit/time/repeat.ts';
+import { SingleFlight } from '../kit/time/single-flight.ts';
 import { openClickKeys } from '../pipeline/routes/click-keys.ts';
 import { Agents } from './agents/agents.ts';
 import { Countries } from './agents/countries.ts';
 import { ClickHandler } from './clicks/click-handler.ts';
 import { ClickIds } from './clicks/click-id.ts';
 import { DailyCounts } from './clicks/daily-counts.ts';
-import { countImported, restoreCounts } from './clicks/restore-counts.ts';
+import { countImported, restoreCounts, type ImportedConversion } from './clicks/restore-counts.ts';
 import { Completions } from './conversions/completions.ts';
 import { ConversionHandler } from './conversions/conversion-handler.ts';
 import { ConversionLog } from './conversions/conversion-log.ts';
@@ -26,7 +29,7 @@ import { ImportedClicks } from './conversions/report/imported-clicks.ts';
 import { KnownClicks } from './conversions/report/known-clicks.ts';
 import { dayNumberOf } from './logs/log-names.ts';
 import { recoverLogs } from './logs/recover-logs.ts';
-import { RowLog } from './logs/row-log.ts';
+import { RowLog, type RowLogOptions } from './logs/row-log.ts';
 import { RouteFollower } from './routes/route-follower.ts';
 import { createTrackerServer } from './server/tracker-server.ts';
 import { TrackerMetrics } from './server/tracker-metrics.ts';
@@ -36,8 +39,7 @@ export interface TrackerOptions {
   settings: Settings;
   log: Logger;
   effects?: Pick<Effects, 'now' | 'files'>;
-  /** Calls the task again and again until the returned function is called. Default: by a timer. */
-  repeat?: (task: () => void, milliseconds: number) => () => void;
+  repeat?: Repeat;
   /** Ends the process after the disk may have lost what it took. */
   end?: () => void;
 }
@@ -57,48 +59,151 @@ export interface Tracker {
 const pollMilliseconds = 1000;
 const tickMilliseconds = 500;
 const summaryMilliseconds = 60_000;
-const closeMilliseconds = 10_000;
-/** Time between two looks for idle clients, while the tracker stops. */
-const idleMilliseconds = 100;
+/** How a tracker stops: clients that wait for an answer then are idle after it. Milliseconds. */
+const closing = { idle: 100, limit: 10_000 };
+
+const logKinds = ['clicks', 'conversions'] as const;
 
 /**
  * Prepares a tracker, and first hands over to landing what an earlier one left unfinished. Call it with the tracker's
  * lock. Throws `UsageError` where a file of its configuration cannot be used.
  */
-export async function createTracker({
-  data,
-  settings,
-  log,
-  effects = realEffects,
-  repeat = byTimer,
-  end = () => process.exit(1),
-}: TrackerOptions): Promise<Tracker> {
+export async function createTracker(options: TrackerOptions): Promise<Tracker> {
+  const { data, settings, log, effects = realEffects, repeat = repeatByTimer } = options;
   makePrivateFolder(data.tracker);
   const now = () => effects.now();
-  const kinds = ['clicks', 'conversions'] as const;
-  for (const kind of kinds) await recoverLogs(data, kind, effects.files, log);
+  for (const kind of logKinds) await recoverLogs(data, kind, effects.files, log);
   const keys = await openClickKeys(data, effects);
   const ids = new ClickIds(keys);
   const counts = new DailyCounts();
   const uncounted = await restoreCounts(data, counts, ids, now());
 
   const metrics = new TrackerMetrics();
+  const onBroken = options.end ?? (() => process.exit(1));
+  const logs = openLogs(metrics, { data, settings, log, effects, onBroken });
+  const [clicks, conversions] = logs;
+  const followed = await openFollowed(data, settings, log, now);
+  const imported = new ImportedClicks(data);
+  const refusals = new RefusedConversions(data, log);
+  const parts = { data, settings, log, effects, now, counts, ids, metrics, followed, imported, refusals };
+  const clickHandler = clickHandlerOf(parts, clicks, keys);
+  const conversionHandler = await conversionHandlerOf(parts, conversions);
+
+  const unready = () => reasonToRefuse(followed.routes, logs, now());
+  metrics.watch({ logs, routes: followed.routes, isReady: () => unready() === undefined, now });
+  const server = createTrackerServer({
+    clicks: clickHandler,
+    conversions: conversionHandler,
+    addressOf: wholeAddresses(settings.trusted_proxies),
+    metrics,
+    async unready() {
+      // A check right after a refresh is to see its routes.
+      await polled();
+      return unready();
+    },
+    log,
+  });
+
+  const stopping = new AbortController();
+  const counting = countingImported(parts, uncounted, stopping.signal);
+  const polls = new SingleFlight(async () => {
+    await followed.poll();
+    // Not awaited: it may take long.
+    void counting.run();
+  });
+  const tick = async () => {
+    await Promise.all(logs.map((each) => each.tick()));
+  };
+  const logSummary = () => {
+    const answered = metrics.takeSummary();
+    if (answered !== undefined) log.info(answered, 'answered in the last minute');
+  };
+  await polls.run();
+  await tick();
+  const failed = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; will retry`);
+  const polled = () => polls.run().catch(failed('polling for sites, routes, countries and sources'));
+  const stops = [
+    repeat(() => void polled(), pollMilliseconds),
+    repeat(() => void tick().catch(failed('looking after the logs of clicks and conversions')), tickMilliseconds),
+    repeat(logSummary, summaryMilliseconds),
+  ];
+
+  return {
+    poll: () => polls.run(),
+    tick,
+    listen: (at) => listenAt(server, at),
+    async close() {
+      await closeInTime(server, () => new Promise((resolve) => server.close(resolve)), closing);
+      for (const stop of stops) stop();
+      logSummary();
+      for (const each of logs) await each.close();
+      await refusals.settled();
+      stopping.abort();
+      await counting.run();
+      await imported.close();
+    },
+  };
+}
+
+/** What the handlers of clicks and conversions are made of. */
+interface TrackerParts extends Pick<TrackerOptions, 'data' | 'settings' | 'log'> {
+  effects: Pick<Effects, 'files'>;
+  now: () => number;
+  counts: DailyCounts;
+  ids: ClickIds;
+  metrics: TrackerMetrics;
+  followed: FollowedFiles;
+  imported: ImportedClicks;
+  refusals: RefusedConversions;
+}
+
+function openLogs(
+  metrics: TrackerMetrics,
+  {
+    settings,
+    ...opening
+  }: Pick<TrackerParts, 'data' | 'settings' | 'log'> & Pick<RowLogOptions, 'effects' | 'onBroken'>,
+): [clicks: RowLog, conversions: RowLog] {
   const { durability, hand_over_seconds } = settings.tracker;
   const maxAge = hand_over_seconds * 1000;
-  const [clicks, conversions] = kinds.map((kind) => {
-    const observer = metrics.observerOf(kind);
-    return new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end, observer });
-  }) as [RowLog, RowLog];
-  const logs = [clicks, conversions];
+  const open = (kind: (typeof logKinds)[number]) =>
+    new RowLog({ ...opening, kind, durability, maxAge, observer: metrics.observerOf(kind) });
+  return [open('clicks'), open('conversions')];
+}
+
+/** The reason why nothing can be recorded or led anywhere now. */
+function reasonToRefuse(routes: RouteFollower, logs: readonly RowLog[], now: number): string | undefined {
+  if (routes.current === undefined) return 'there are no routes yet: run `offerline run refresh`';
+  return logs.map((each) => each.refusal(now)).find((refusal) => refusal !== undefined);
+}
+
+/** Files that others write, as they are now. */
+type FollowedFiles = Awaited<ReturnType<typeof openFollowed>>;
+
+async function openFollowed(data: DataDirectory, { tracker }: Settings, log: Logger, now: () => number) {
   const sites = new SiteRegistry(data.sitesFile, log, now);
   await sites.start();
   const routes = new RouteFollower(data, log);
-  const countries = new Countries(settings.tracker.country_database, log);
+  const countries = new Countries(tracker.country_database, log);
   const sources = await PostbackSources.open(data, log);
-  const imported = new ImportedClicks(data);
-  const refusals = new RefusedConversions(data, log);
+  const all = [sites, routes, countries, sources];
+  return {
+    sites,
+    routes,
+    countries,
+    sources,
+    async poll() {
+      for (const each of all) await each.poll();
+    },
+  };
+}
 
-  const clickHandler = new ClickHandler({
+function clickHandlerOf(
+  { settings, now, counts, ids, metrics, followed: { sites, routes, countries } }: TrackerParts,
+  sink: RowLog,
+  keys: readonly Buffer[],
+): ClickHandler {
+  return new ClickHandler({
     settings: settings.tracker,
     site: (key) => sites.named(key),
     hasRoutes: () => routes.current !== undefined,
@@ -111,14 +216,19 @@ export async function createTracker({
     userKey: createHmac('sha256', keys.at(-1) as Buffer)
       .update('hashes of users')
       .digest(),
-    sink: clicks,
+    sink,
     now,
     onUnknown: (what) => metrics.countUnknown(what),
   });
+}
+
+async function conversionHandlerOf(parts: TrackerParts, sink: RowLog): Promise<ConversionHandler> {
+  const { data, log, effects, now, counts, ids, metrics, imported, refusals } = parts;
+  const { routes, sources } = parts.followed;
   const published = (clickId: string) => imported.find(clickId);
-  const recorded = await ConversionLog.open(data, conversions, now());
+  const recorded = await ConversionLog.open(data, sink, now());
   const completions = await Completions.open(data, recorded, now(), effects.files, log);
-  const conversionHandler = new ConversionHandler({
+  return new ConversionHandler({
     sources,
     offers: () => (routes.current === undefined ? undefined : { offerOf: (offerId) => routes.route(offerId) }),
     clicks: new KnownClicks(ids, published),
@@ -136,98 +246,26 @@ export async function createTracker({
       if (clicksToday > cap) metrics.countOverCap();
     },
   });
+}
 
-  /** The reason why nothing can be recorded or led anywhere now. */
-  const unready = () =>
-    routes.current === undefined
-      ? 'there are no routes yet: run `offerline run refresh`'
-      : logs.map((each) => each.refusal(now())).find((refusal) => refusal !== undefined);
-  metrics.watch({ logs, routes, isReady: () => unready() === undefined, now });
-  const server = createTrackerServer({
-    clicks: clickHandler,
-    conversions: conversionHandler,
-    addressOf: wholeAddresses(settings.trusted_proxies),
-    metrics,
-    async unready() {
-      // A check right after a refresh is to see its routes.
-      await polled();
-      return unready();
-    },
-    log,
-  });
-
-  const stopping = new AbortController();
+/** Counts conversions of imported clicks against caps, as far as these can be looked up now. */
+function countingImported(
+  { data, log, counts, imported }: TrackerParts,
+  uncounted: Map<string, ImportedConversion[]>,
+  stop: AbortSignal,
+): SingleFlight {
   const offerOf = async (clickId: string) => {
     if (!existsSync(data.current)) throw new Error('nothing is published yet');
     return (await imported.find(clickId))?.offerId;
   };
-  const lookUpFailure = new RepeatedFailure();
-  const countUncounted = once(() =>
-    countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) => {
-      const { message: reason } = error;
-      if (lookUpFailure.isNew(reason))
+  const failure = new RepeatedFailure();
+  return new SingleFlight(() =>
+    countImported(uncounted, counts, offerOf, stop).catch(({ message: reason }: Error) => {
+      if (failure.isNew(reason))
         log.error(
           { clicks: uncounted.size, reason },
           'imported clicks cannot be looked up, so their conversions do not count against caps yet; will retry',
         );
     }),
   );
-  const poll = once(async () => {
-    await sites.poll();
-    await routes.poll();
-    await countries.poll();
-    await sources.poll();
-    // Not awaited: it may take long.
-    void countUncounted();
-  });
-  const tick = async () => {
-    await Promise.all(logs.map((each) => each.tick()));
-  };
-  const logSummary = () => {
-    const answered = metrics.takeSummary();
-    if (answered !== undefined) log.info(answered, 'answered in the last minute');
-  };
-  await poll();
-  await tick();
-  const failed = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; will retry`);
-  const polled = () => poll().catch(failed('polling for sites, routes, countries and sources'));
-  const stops = [
-    repeat(() => void polled(), pollMilliseconds),
-    repeat(() => void tick().catch(failed('looking after the logs of clicks and conversions')), tickMilliseconds),
-    repeat(logSummary, summaryMilliseconds),
-  ];
-
-  return {
-    poll,
-    tick,
-    listen: (at) => listenAt(server, at),
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      // Clients that wait for an answer now are idle after it.
-      const idle = setInterval(() => server.closeIdleConnections(), idleMilliseconds);
-      const overdue = setTimeout(() => server.closeAllConnections(), closeMilliseconds);
-      await closed;
-      clearInterval(idle);
-      clearTimeout(overdue);
-      for (const stop of stops) stop();
-      logSummary();
-      for (const each of logs) await each.close();
-      await refusals.settled();
-      stopping.abort();
-      await countUncounted();
-      await imported.close();
-    },
-  };
-}
-
-/** A call while the work is under way waits for its end. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  return () => (underWay ??= work().finally(() => (underWay = undefined)));
-}
-
-/** A timer that alone does not keep the process alive. */
-function byTimer(task: () => void, milliseconds: number): () => void {
-  const timer = setInterval(task, milliseconds).unref();
-  return () => clearInterval(timer);
 }

@@ -64,7 +64,34 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
   const { api, portal, fixed, accessLog, connections, unsent, log, publicUrl } = parts;
   const answer = (reply: FastifyReply, response: HttpResponse) =>
     send(reply, unsent, unsent.hasRoomFor(response) ? response : (response.instead ?? api.overloaded(reply.request)));
-  const server = fastify({
+  const server = limitedServer(parts, answer);
+  server.setValidatorCompiler(validatorCompiler);
+  server.setSerializerCompiler(serializerCompiler);
+  server.decorateReply('answer', function decorated(this: FastifyReply, response: HttpResponse) {
+    return answer(this, response);
+  });
+  refuseMalformed(server, api);
+  server.addHook('onResponse', (request, reply, done) => {
+    accessLog.add(request, reply);
+    done();
+  });
+  server.addHook('preClose', () => connections.finished());
+  answerErrors(server, api, log);
+
+  await describeInterface(server, publicUrl);
+  api.register(server);
+  portal.register(server);
+  addPictures(server, api);
+  addFixed(server, fixed);
+  return server;
+}
+
+/** A server with limits of time and size, which answers what never becomes a request, too. */
+function limitedServer(
+  { api, accessLog, connections }: HttpServerParts,
+  answer: (reply: FastifyReply, response: HttpResponse) => FastifyReply,
+): FastifyInstance {
+  return fastify({
     // Fastify writes whole URLs, secrets among them, in some of its own lines: it gets no logger, we write our own.
     logger: false,
     serverFactory(handle) {
@@ -110,12 +137,10 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
       else connections.inTurn(socket, () => answerAndClose(socket, unreadable(api, error)));
     },
   });
-  server.setValidatorCompiler(validatorCompiler);
-  server.setSerializerCompiler(serializerCompiler);
-  server.decorateReply('answer', function decorated(this: FastifyReply, response: HttpResponse) {
-    return answer(this, response);
-  });
+}
 
+/** Refuses requests that are malformed, or at no address of ours, or by a method that is not of their address. */
+function refuseMalformed(server: FastifyInstance, api: PublisherApi): void {
   const routes = new Map<string, Set<string>>();
   server.addHook('onRoute', ({ url, method }) => {
     const methods = routes.get(url) ?? new Set();
@@ -134,11 +159,9 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
       return void reply.answer(api.error(request, malformed ?? unknownPath()));
     reply.answer(wrongMethod(api, request, methods));
   });
-  server.addHook('onResponse', (request, reply, done) => {
-    accessLog.add(request, reply);
-    done();
-  });
-  server.addHook('preClose', () => connections.finished());
+}
+
+function answerErrors(server: FastifyInstance, api: PublisherApi, log: Logger): void {
   server.setErrorHandler(
     async (error: Error & { validation?: { instancePath: string; message?: string }[] }, request, reply) => {
       const [mistake] = error.validation ?? [];
@@ -163,10 +186,9 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
       return reply.answer(api.error(request, internal));
     },
   );
+}
 
-  await describeInterface(server, publicUrl);
-  api.register(server);
-  portal.register(server);
+function addPictures(server: FastifyInstance, api: PublisherApi): void {
   for (const folder of pictureFolders)
     for (const method of ['GET', 'HEAD'])
       server.route<{ Params: { name: string } }>({
@@ -175,6 +197,9 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
         schema: pictureSchema(method === 'GET' && folder === pictureFolder),
         handler: async (request, reply) => reply.answer(await api.picture(request, request.params.name)),
       });
+}
+
+function addFixed(server: FastifyInstance, fixed: FixedRoutes): void {
   for (const [path, respond] of fixed)
     for (const method of ['GET', 'HEAD'])
       server.route({
@@ -184,7 +209,6 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
         handler: async (request, reply) =>
           reply.answer(await respond(request.headers, request.raw.socket.remoteAddress)),
       });
-  return server;
 }
 
 function send(reply: FastifyReply, unsent: UnsentAnswers, { status, headers, body }: HttpResponse): FastifyReply {
