@@ -37,13 +37,13 @@ export type StartRun = (run: ScheduledRun) => Promise<number | NodeJS.Signals | 
 
 /** A tick may come this much before its moment. Less than the second that moments are apart at least. */
 const earlyMilliseconds = 500;
-/** Time in which the newest moment is looked for where there never was a run. Milliseconds. */
-const maxMemory = 366 * 86_400_000;
+/** The newest moment is looked for so far back: a plan of once a year has one. Milliseconds. */
+const lookBack = 366 * 86_400_000;
 
 interface Waiting {
   time: number;
-  /** True where the time has passed while no schedule ran. */
-  missed: boolean;
+  /** True where the time passed while no schedule ran, or the machine slept. */
+  isCatchUp: boolean;
 }
 
 /**
@@ -75,33 +75,29 @@ export class ScheduleLane {
    */
   begin(now: number): Promise<void> {
     const { name, plan, coveredUntil } = this.#pipeline;
-    const missed = coveredUntil === undefined ? [this.#times.newest(now - maxMemory, now) ?? now] : this.#decide(now);
-    this.#handledUntil = Math.max(now, coveredUntil ?? now);
-    const kept = plan.catch_up === 'all' ? missed : plan.catch_up === 'last' ? missed.slice(-1) : [];
+    const missed = coveredUntil === undefined ? [this.#newestUntil(now) ?? now] : this.#momentsUntil(now);
+    this.#decideOn(missed, now);
+    const kept = keptBy(plan.catch_up, missed);
     if (coveredUntil !== undefined && missed.length > 0) {
       this.#logger.info(
         { pipeline: name, runs: kept.length, catch_up: plan.catch_up },
         'moments of the schedule passed without a scheduler',
       );
     }
-    this.#waiting.push(...kept.map((time) => ({ time, missed: true })));
+    this.#catchUp(kept);
     return this.#work();
   }
 
   /** A moment of the schedule has come. */
   tick(now: number): void {
     const latest = now + earlyMilliseconds;
-    // The clock was set back: moments that were decided on are ahead now, and would silence all up to there.
-    if (this.#handledUntil > latest)
-      this.#handledUntil = (this.#times.newest(latest - maxMemory, latest) ?? latest) - 1;
-    const passed = this.#decide(latest);
-    this.#handledUntil = Math.max(now, this.#handledUntil, ...passed.slice(-1));
+    this.#followClockBack(latest);
+    const passed = this.#momentsUntil(latest);
+    this.#decideOn(passed, now);
     const time = passed.at(-1);
     if (time === undefined || this.#stopped) return;
-    // More than one: the machine slept, or the clock was set.
-    const missed = passed.slice(0, -1);
-    if (this.#pipeline.plan.catch_up === 'all')
-      this.#waiting.push(...missed.map((each) => ({ time: each, missed: true })));
+    // There are others where the plan asks for all, and the machine slept or the clock was set.
+    this.#catchUp(passed.slice(0, -1));
     if (this.#working !== undefined && this.#pipeline.plan.overlap === 'skip') {
       this.#logger.info(
         { pipeline: this.#pipeline.name },
@@ -123,18 +119,38 @@ export class ScheduleLane {
     await this.#working;
   }
 
+  /** Queues a run for each of these moments. */
+  #catchUp(moments: readonly number[]): void {
+    this.#waiting.push(...moments.map((time) => ({ time, isCatchUp: true })));
+  }
+
   /** Queues one run for all moments that wait. */
   #queue(time: number): void {
-    if (this.#waiting.at(-1)?.missed === false) this.#waiting.pop();
-    this.#waiting.push({ time, missed: false });
+    if (this.#waiting.at(-1)?.isCatchUp === false) this.#waiting.pop();
+    this.#waiting.push({ time, isCatchUp: false });
     void this.#work();
   }
 
   /** Moments in (handled, until], or the newest of them alone where the plan asks for no more. */
-  #decide(until: number): number[] {
+  #momentsUntil(until: number): number[] {
     if (this.#pipeline.plan.catch_up === 'all') return [...this.#times.between(this.#handledUntil, until)];
     const newest = this.#times.newest(this.#handledUntil, until);
     return newest === undefined ? [] : [newest];
+  }
+
+  /** The newest moment of the schedule up to this time, decided on or not. */
+  #newestUntil(time: number): number | undefined {
+    return this.#times.newest(time - lookBack, time);
+  }
+
+  /** Marks all up to now, and these moments, which may be a little ahead, as decided on. */
+  #decideOn(moments: readonly number[], now: number): void {
+    this.#handledUntil = Math.max(now, this.#handledUntil, ...moments.slice(-1));
+  }
+
+  /** Where the clock was set back, moments that were decided on are ahead, and would silence all up to there. */
+  #followClockBack(latest: number): void {
+    if (this.#handledUntil > latest) this.#handledUntil = (this.#newestUntil(latest) ?? latest) - 1;
   }
 
   #work(): Promise<void> {
@@ -160,12 +176,12 @@ export class ScheduleLane {
     }
   }
 
-  async #run({ time, missed }: Waiting): Promise<void> {
+  async #run({ time, isCatchUp }: Waiting): Promise<void> {
     const { name, plan, isDue } = this.#pipeline;
     if (isDue !== undefined && !(await isDue())) return;
     const scheduledAt = momentOfMilliseconds(time);
     // The newest of the missed moments is as of now, like any other run: that is what readers wait for.
-    const ofThePast = missed && plan.catch_up === 'all' && this.#waiting.length > 0;
+    const ofThePast = isCatchUp && plan.catch_up === 'all' && this.#waiting.length > 0;
     const end = await this.#start({ pipeline: name, scheduledAt, ...(ofThePast ? { asOf: scheduledAt } : {}) });
     if (this.#stopped || end === exitCode.done) return;
     if (end === exitCode.busy)
@@ -179,4 +195,10 @@ export class ScheduleLane {
         'a scheduled run failed; what was good stays, and its next moment tries again',
       );
   }
+}
+
+/** The moments that get a run, of those that passed without a schedule. */
+function keptBy(catchUp: Plan['catch_up'], missed: number[]): number[] {
+  if (catchUp === 'all') return missed;
+  return catchUp === 'last' ? missed.slice(-1) : [];
 }
