@@ -58,6 +58,58 @@ export async function openLeasedSchedule(
   }
 }
 
+/** What a machine on standby does at each look, while another writes. */
+class StorageStandby {
+  readonly #sync: StorageSync & { settings: Settings };
+  readonly #comparison: ConfigurationComparison;
+  readonly #failure = new RepeatedFailure();
+  #known: StoredPointer | undefined;
+
+  constructor(sync: StorageSync & { settings: Settings }) {
+    this.#sync = sync;
+    this.#comparison = new ConfigurationComparison(sync.data);
+  }
+
+  /**
+   * Brings what the writer has published, so that a takeover has little to fetch and `start` serves what is new. Gives
+   * why it cannot.
+   */
+  async keepUp(): Promise<string | undefined> {
+    const { data, logger, effects, store } = this.#sync;
+    try {
+      const stored = await readPointer(store, this.#known);
+      if (this.#isNews(stored)) await this.#bring();
+      this.#known = stored;
+      this.#failure.pass();
+      if (stored !== undefined) await this.#comparison.note({ effects, logger }, store.url, stored.pointer);
+      // The state here is the writer's now, so refused runs of this machine no longer matter.
+      await forgetRefusedRuns({ data, effects, logger });
+    } catch (error) {
+      if (error instanceof WarehouseBusyError) return this.#failure.message;
+      const { message } = error as Error;
+      if (this.#failure.isNew(message))
+        logger.warn(
+          { storage: store.url },
+          `this standby cannot bring what storage has, and tries again at the next look: ${message}`,
+        );
+    }
+    return this.#failure.message;
+  }
+
+  /** Where nothing was published yet, there is nothing to be brought. */
+  #isNews(stored: StoredPointer | undefined): boolean {
+    const { data, store } = this.#sync;
+    return stored === undefined ? Boolean(readSyncState(data, store.url)?.stored) : stored !== this.#known;
+  }
+
+  async #bring(): Promise<void> {
+    const { data, settings, logger, effects } = this.#sync;
+    // A run by hand has the lock: what is here is its business until the next look.
+    const now = { ...settings, lock_wait_seconds: 0 };
+    await withWriterLock('schedule', { data, settings: now, logger, effects }, () => syncFromStorage(this.#sync));
+  }
+}
+
 /** Ends `lock`, `note` and the store of `sync` with itself. */
 function leasedSchedule(
   sync: StorageSync & { settings: Settings },
@@ -71,41 +123,7 @@ function leasedSchedule(
   const epochTaken = (assertHeld: () => Promise<void>) =>
     withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(sync, assertHeld));
 
-  const comparison = new ConfigurationComparison(data);
-  let known: StoredPointer | undefined;
-  const failure = new RepeatedFailure();
-  /**
-   * Brings what the writer has published, so that a takeover has little to fetch and `start` serves what is new. Gives
-   * why it cannot.
-   */
-  async function keepUp(): Promise<string | undefined> {
-    try {
-      const stored = await readPointer(store, known);
-      const isNews = stored === undefined ? hasSeenPointer() : stored !== known;
-      if (isNews) {
-        // A run by hand has the lock: what is here is its business until the next look.
-        const now = { ...settings, lock_wait_seconds: 0 };
-        await withWriterLock('schedule', { data, settings: now, logger, effects }, () => syncFromStorage(sync));
-      }
-      known = stored;
-      failure.pass();
-      if (stored !== undefined) await comparison.note(sync, store.url, stored.pointer);
-      // The state here is the writer's now, so refused runs of this machine no longer matter.
-      await forgetRefusedRuns({ data, effects, logger });
-    } catch (error) {
-      if (error instanceof WarehouseBusyError) return failure.message;
-      const { message } = error as Error;
-      if (failure.isNew(message))
-        logger.warn(
-          { storage: store.url },
-          `this standby cannot bring what storage has, and tries again at the next look: ${message}`,
-        );
-    }
-    return failure.message;
-  }
-
-  /** Where nothing was published yet, there is nothing to be brought. */
-  const hasSeenPointer = () => Boolean(readSyncState(data, store.url)?.stored);
+  const standby = new StorageStandby(sync);
 
   async function writeOnce(): Promise<void> {
     const leasing = {
@@ -113,7 +131,7 @@ function leasedSchedule(
       store,
       logger,
       effects,
-      standBy: keepUp,
+      standBy: () => standby.keepUp(),
       reportRole: (role: ReportedRole) => {
         watchRole(role);
         return note.report({ ...role, clockOffset: store.clockOffset });
