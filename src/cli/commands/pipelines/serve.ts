@@ -83,43 +83,37 @@ export function addServeCommands(program: Command, context: CommandContext): voi
       const existing = existingData();
       // Before the networks: a second start would find their ports taken, and lead the pulls of the first one astray.
       await alone(existing, 'start', context, async (settings) => {
-        let networks: AsyncDisposable | undefined;
-        let receiver: { port: number; close(): Promise<void> } | undefined;
-        let tracker: ChildCommand | undefined;
-        let console: ChildCommand | undefined;
-        let traffic: { stop(): void } | undefined;
-        try {
-          networks = await demo?.playNetworks(existing, context);
-          receiver = await demo?.receivePostbacks(existing, context);
-          const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
-          tracker = await startChildCommand('track', context.terminal.logger, portBeside(options, 2));
-          // The link of before leads in nobody any more.
-          const reportLink = ({ link }: ListeningChild) => {
-            if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
-          };
-          console = await startChildCommand(
-            'console',
-            context.terminal.logger,
-            portBeside(options, 1),
-            environment,
-            reportLink,
-          );
-          if (isNew) await demo.pullDemo(existing, context);
-          traffic = demo?.playTraffic(existing, context, tracker.address);
-          await serve(existing, settings, options, context, {
-            scheduled: true,
-            environment,
-            publicSecrets: networks === undefined ? undefined : demo?.publicSecrets(),
-            tracker,
-            console,
-          });
-        } finally {
-          traffic?.stop();
-          await Promise.all([tracker?.stop(), console?.stop()]);
-          // After the schedule, so that what its last pass sends is received.
-          await receiver?.close();
-          await networks?.[Symbol.asyncDispose]();
-        }
+        // What was begun ends also where the next cannot begin, the last begun first.
+        await using begun = new AsyncDisposableStack();
+        const networks = begun.use(await demo?.playNetworks(existing, context));
+        // It ends after the schedule, so that what its last pass sends is received.
+        const receiver = begun.adopt(await demo?.receivePostbacks(existing, context), (each) => each?.close());
+        const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
+        const children: ChildCommand[] = [];
+        begun.defer(async () => void (await Promise.all(children.map((child) => child.stop()))));
+        const tracker = await startChildCommand('track', context.terminal.logger, portBeside(options, 2));
+        children.push(tracker);
+        // The link of before leads in nobody any more.
+        const reportLink = ({ link }: ListeningChild) => {
+          if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
+        };
+        const console = await startChildCommand(
+          'console',
+          context.terminal.logger,
+          portBeside(options, 1),
+          environment,
+          reportLink,
+        );
+        children.push(console);
+        if (isNew) await demo.pullDemo(existing, context);
+        begun.adopt(demo?.playTraffic(existing, context, tracker.address), (traffic) => traffic?.stop());
+        await serve(existing, settings, options, context, {
+          scheduled: true,
+          environment,
+          publicSecrets: networks === undefined ? undefined : demo?.publicSecrets(),
+          tracker,
+          console,
+        });
       });
     });
 }
