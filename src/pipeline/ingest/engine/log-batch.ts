@@ -4,7 +4,7 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { logRows } from '../../landing/logs/log-parser.ts';
 import { makeEmptyTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
-import type { StateCounts } from '../states/state-events.ts';
+import type { StateRowCounts } from '../states/state-events.ts';
 import { hopelessLogs } from './hopeless-log.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
@@ -12,7 +12,7 @@ import type { NewFile } from '../ledger/read-again.ts';
 export interface LogBatchFile extends NewFile {
   fileId: number;
   /** Of a file of states: what became of its rows. */
-  states?: StateCounts | undefined;
+  states?: StateRowCounts | undefined;
 }
 
 export interface LogBatch {

@@ -77,9 +77,10 @@ export async function ingestLog(
   const accepted = await acceptedByFile(state, schema, newFiles);
 
   for (const file of batch.files) {
+    const { foundAgain, duplicates } = duplicatesOf(file, staged.duplicates.get(file.fileId)?.duplicates ?? 0);
     const counts = {
       accepted: accepted.get(file.fileId) ?? 0,
-      duplicates: (staged.duplicates.get(file.fileId)?.duplicates ?? 0) + knownStates(file),
+      duplicates,
       conflicts: staged.duplicates.get(file.fileId)?.conflicts ?? 0,
       rejected: rejected.get(file.fileId) ?? 0,
       warnings: warnings.get(file.fileId) ?? 0,
@@ -88,7 +89,7 @@ export async function ingestLog(
     const readWith = readingOf(run, schema, file);
     if (file.before === undefined)
       await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
-    else await recordReadAgain(state, run, file.before, counts, readWith);
+    else await recordReadAgain(state, run, file.before, { ...counts, foundAgain }, readWith);
   }
   await recordUnread(run, state, schema, batch, broken, nextFileId);
   return newFiles;
@@ -105,13 +106,18 @@ function emittedRowsOf(before: LedgerRow | undefined): number {
 }
 
 /**
- * Rows of state that bring nothing new: they count as duplicates. In a file that is read again these are also the rows
- * that became events before, each of them one or two; the ledger takes the events off again.
+ * Rows of a file that make no new event. `staged`: events of this reading that came before. `foundAgain`: events that
+ * the file's earlier reading made; `duplicates`: all others.
  */
-function knownStates({ before, states }: LogBatchFile): number {
-  if (states === undefined) return 0;
-  if (before === undefined) return states.known;
-  return before.accepted + before.duplicates + Math.max(0, states.known - emittedRowsOf(before) - before.duplicates);
+function duplicatesOf({ before, states }: LogBatchFile, staged: number): { foundAgain: number; duplicates: number } {
+  const acceptedBefore = before?.accepted ?? 0;
+  if (states === undefined) {
+    const foundAgain = Math.min(acceptedBefore, staged);
+    return { foundAgain, duplicates: staged - foundAgain };
+  }
+  // Rows of state that became events before are unchanged now: none of these events, one or two a row, is staged again.
+  const unchanged = Math.max(before?.duplicates ?? 0, states.unchanged - emittedRowsOf(before));
+  return { foundAgain: acceptedBefore, duplicates: staged + unchanged };
 }
 
 /** Number of key runs from which an ingest merges them itself; maintenance does it sooner. */

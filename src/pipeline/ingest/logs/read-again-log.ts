@@ -20,20 +20,19 @@ export async function dropFindingsOf(connection: DuckDBConnection, files: readon
 
 /**
  * Brings the ledger row of a log that was read again up to date. `now` is what this run found: rows that were rejected
- * before are accepted, and those that were accepted before are found as duplicates of themselves.
+ * before are accepted, and those that were accepted before are found again.
  */
 export async function recordReadAgain(
   { db }: StateDatabase,
   run: Run,
   before: LedgerRow,
-  now: Omit<LedgerCounts, 'rows'>,
+  now: Omit<LedgerCounts, 'rows'> & { foundAgain: number },
   readWith: ReadingSettings,
 ): Promise<void> {
   const { file_id } = before;
   // Rows that were accepted once stay, also those that this reading rejects, passes over or finds under another id.
-  const foundAgain = Math.min(before.accepted, now.duplicates);
   const accepted = before.accepted + now.accepted;
-  const duplicates = now.duplicates - foundAgain;
+  const { duplicates, foundAgain } = now;
   const rejected = Math.max(0, now.rejected - (before.accepted - foundAgain));
   if (rejected < now.rejected) {
     const ofFile = db.selectFrom('rejects').select('line').where('file_id', '=', file_id);

@@ -7,7 +7,7 @@ import { isState } from '../../landing/lines/map-lines.ts';
 import {
   eventsOfStates,
   emittedStates,
-  type StateCounts,
+  type StateRowCounts,
   type StateEvents,
   type StateFile,
   type EmittedState,
@@ -16,7 +16,7 @@ import {
 /** Files of a run whose rows say how conversions stand. */
 export interface StateFiles {
   /** Gives a file with its events as lines. Throws `QuarantineError` where it cannot be read whole. */
-  linesOf(file: CheckedFile): CheckedFile & { states: StateCounts };
+  linesOf(file: CheckedFile): CheckedFile & { states: StateRowCounts };
   /** What is emitted of conversions with the events of these files. */
   emitted: EmittedState[];
 }

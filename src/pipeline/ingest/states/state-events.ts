@@ -32,14 +32,15 @@ export interface EmittedState {
 type Place = Pick<EmittedState, 'file_id' | 'line'>;
 
 /** What became of the rows of a file of states. */
-export interface StateCounts {
-  /** Rows that became events, and those that bring nothing new. */
+export interface StateRowCounts {
+  /** Rows that became events. */
   emitted: number;
-  known: number;
+  /** Rows that bring nothing new. */
+  unchanged: number;
 }
 
 /** A file of states as a log of events. */
-export interface StateEvents extends StateCounts {
+export interface StateEvents extends StateRowCounts {
   lines: Pick<FileLines, 'readablePath' | 'longLines'>;
 }
 
@@ -113,7 +114,7 @@ interface RowEvents {
   /** A row's only or first event, and a rejected row as it came. */
   first: Map<number, string>;
   second: { line: number; text: string }[];
-  counts: StateCounts;
+  counts: StateRowCounts;
 }
 
 function eventsOfRows(
@@ -122,7 +123,7 @@ function eventsOfRows(
   stateOf: (id: string) => EmittedState | undefined,
   emit: (state: EmittedState) => void,
 ): RowEvents {
-  const events: RowEvents = { first: new Map(), second: [], counts: { emitted: 0, known: 0 } };
+  const events: RowEvents = { first: new Map(), second: [], counts: { emitted: 0, unchanged: 0 } };
   for (const { line, row } of byVersion(rows)) {
     if ('rejected' in row) {
       events.first.set(line, jsonText(row.rejected));
@@ -133,7 +134,7 @@ function eventsOfRows(
     const isReplaced = before !== undefined && state !== undefined && isDecidedBy(state, row, place);
     const [first, second] = isReplaced ? [] : emitState(row, place, state, emit);
     if (first === undefined) {
-      events.counts.known++;
+      events.counts.unchanged++;
       continue;
     }
     events.counts.emitted++;

@@ -54,12 +54,12 @@ class StateList {
     );
     for (const state of emitted) this.#emitted.set(state.conversion_id, state);
     const found: { line: number; event: Record<string, string> }[] = [];
-    const counts = { emitted: 0, known: 0 };
+    const counts = { emitted: 0, unchanged: 0 };
     for (const file of landed) {
       const of = events.get(file);
       if (of === undefined) throw new Error(`no events of ${file.path}`);
       counts.emitted += of.emitted;
-      counts.known += of.known;
+      counts.unchanged += of.unchanged;
       const add = async (path: string, lineOf: (index: number) => number) => {
         for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
           if (text !== '') found.push({ line: lineOf(index), event: JSON.parse(text) as Record<string, string> });
@@ -89,7 +89,7 @@ describe('rows of state', () => {
       [row(), row({ conversion_id: 'w', status: 'pending' }), row({ conversion_id: 'x', status: 'reject' })],
     ]);
     expect(first.events.map(short)).toEqual(['2 v credit 1.5', '3 w pending 1.5', '4 x reject 1.5']);
-    expect(first.counts).toEqual({ emitted: 3, known: 0 });
+    expect(first.counts).toEqual({ emitted: 3, unchanged: 0 });
     const second = await list.run([
       [
         row({ payout: '1.50' }),
@@ -106,16 +106,16 @@ describe('rows of state', () => {
       '2 v~2 credit 2',
     ]);
     expect(second.events.map(({ event }) => event['event_id']).filter(Boolean)).toEqual(['level']);
-    expect(second.counts).toEqual({ emitted: 4, known: 1 });
+    expect(second.counts).toEqual({ emitted: 4, unchanged: 1 });
     const third = await list.run([[row({ payout: '2' }), row({ conversion_id: 'w', status: 'pending' })]]);
-    expect([third.events, third.counts.known]).toEqual([[], 2]);
+    expect([third.events, third.counts.unchanged]).toEqual([[], 2]);
   });
 
   it('that are older than what was emitted bring nothing', async () => {
     const list = await StateList.create();
     await list.run([[row({ version: '10', payout: '3' })]]);
     const late = await list.run([[row({ version: '9', payout: '2' }), row({ version: '9.5', status: 'reject' })]]);
-    expect([late.events, late.counts.known]).toEqual([[], 2]);
+    expect([late.events, late.counts.unchanged]).toEqual([[], 2]);
     const times = await StateList.create();
     await times.run([[row({ changed_at: '2026-11-19T10:00:00+02:00' })]]);
     const later = await times.run([
