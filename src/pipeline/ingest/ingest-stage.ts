@@ -34,9 +34,9 @@ import { admit, type Admitted } from './suspects.ts';
 import { isMappedBy, landingMapping } from './landing-mappings.ts';
 import { rememberStates } from './states/state-events.ts';
 import { redactKeptTexts } from './ledger/redact-kept-texts.ts';
-import { fileCure } from '../inspect/file-cure.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
+import { warnOfQuarantine } from './ledger/warn-of-quarantine.ts';
 import { warnOfRoundedIds } from './ledger/warn-of-rounded-ids.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
@@ -383,12 +383,8 @@ async function ingestCatalogs(
     nextFileId: newFiles.nextFileId,
   });
   for (const warning of sync.warnings) run.logger.warn(warning);
-  for (const file of sync.files)
-    if (file.status === 'quarantined')
-      run.logger.warn(
-        { file: file.path, reason: file.reason },
-        `quarantined, nothing of this file was loaded: ${fileCure(file.reason ?? '')}`,
-      );
+  for (const { path, status, reason } of sync.files)
+    if (status === 'quarantined') warnOfQuarantine(run, { file: path, reason });
   await markDaysOfNewOffers(
     connection,
     run.runId,

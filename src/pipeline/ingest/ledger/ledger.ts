@@ -39,21 +39,25 @@ export const endedARun = 'ended_a_run';
  */
 export const seenNs = 'greatest(modified_ns, epoch_ns(ingested_at))::VARCHAR';
 
+/** What the ledger says of a landing file. */
+interface RecordedFile {
+  file: CheckedFile & { fileId: number };
+  counts: LedgerCounts;
+  status: FileStatus;
+  reason: string | null;
+  readWith: ReadingSettings;
+}
+
 /** Writes a landing file's ledger row. */
 export async function recordFile(
   { db }: StateDatabase,
   run: Run,
-  file: CheckedFile,
-  fileId: number,
-  counts: LedgerCounts,
-  status: FileStatus,
-  reason: string | null,
-  readWith: ReadingSettings,
+  { file, counts, status, reason, readWith }: RecordedFile,
 ): Promise<void> {
   await db
     .insertInto('ingest_files')
     .values({
-      file_id: fileId,
+      file_id: file.fileId,
       run_id: run.runId,
       kind: file.kind,
       source: file.source,

@@ -1,4 +1,3 @@
-import { fileCure } from '../../inspect/file-cure.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
@@ -20,6 +19,7 @@ import type { EventEngine, StagedFiles } from '../engine/event-engine.ts';
 import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { recordWarnings } from './log-warnings.ts';
 import type { LedgerRow, NewFile } from '../ledger/read-again.ts';
+import { warnOfQuarantine } from '../ledger/warn-of-quarantine.ts';
 import { logReadingSettings, parseReadingSettings, type ReadingSettings } from '../ledger/reading-settings.ts';
 import type { EmittedState } from '../states/state-events.ts';
 import { recordRejects } from './rejects.ts';
@@ -49,14 +49,22 @@ export async function ingestLog(
   run: Run,
   state: StateDatabase,
   engine: EventEngine,
-  { schema, batch, broken }: OpenedLog,
+  log: OpenedLog,
   nextFileId: () => number,
 ): Promise<string[]> {
+  const newFiles = log.batch.files.length === 0 ? [] : await loadLog(run, state, engine, log);
+  await recordUnread(run, state, log, nextFileId);
+  return newFiles;
+}
+
+/** Loads the files of a log that can be read. */
+async function loadLog(
+  run: Run,
+  state: StateDatabase,
+  engine: EventEngine,
+  { schema, batch }: OpenedLog,
+): Promise<string[]> {
   const { connection } = state;
-  if (batch.files.length === 0) {
-    await recordUnread(run, state, schema, batch, broken, nextFileId);
-    return [];
-  }
   const staged = await engine.stage({
     schema,
     batch,
@@ -88,10 +96,9 @@ export async function ingestLog(
     const rows = counts.accepted + counts.duplicates + counts.rejected;
     const readWith = readingOf(run, schema, file);
     if (file.before === undefined)
-      await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
+      await recordFile(state, run, { file, counts: { ...counts, rows }, status: 'loaded', reason: null, readWith });
     else await recordReadAgain(state, run, file.before, { ...counts, foundAgain }, readWith);
   }
-  await recordUnread(run, state, schema, batch, broken, nextFileId);
   return newFiles;
 }
 
@@ -123,37 +130,27 @@ function duplicatesOf({ before, states }: LogBatchFile, staged: number): { found
 /** Number of key runs from which an ingest merges them itself; maintenance does it sooner. */
 const manyKeyRuns = 32;
 
+/** Records the files of a log that cannot be read whole. */
 async function recordUnread(
   run: Run,
   state: StateDatabase,
-  { kind }: LogSchema,
-  batch: LogBatch,
-  broken: BrokenFile[],
+  { schema, batch, broken }: OpenedLog,
   nextFileId: () => number,
 ): Promise<void> {
-  const unread: BrokenFile[] = [...batch.quarantined, ...broken];
-  const fileIds = [
-    ...batch.quarantined.map(({ file }) => file.fileId),
-    ...broken.map(({ file }) => file.before?.file_id ?? nextFileId()),
-  ];
-  for (const [index, { file, reason, detail }] of unread.entries()) {
-    const about = { file: file.path, reason, detail };
+  const numbered = broken.map(({ file, ...why }) => ({
+    file: { ...file, fileId: file.before?.file_id ?? nextFileId() },
+    ...why,
+  }));
+  for (const { file, reason: code, detail } of [...batch.quarantined, ...numbered]) {
+    const about = { file: file.path, reason: code, detail };
     if (file.before?.status === 'loaded')
       run.logger.warn(about, 'cannot be read again; what was loaded of this file stays');
-    else run.logger.warn(about, `quarantined, nothing of this file was loaded: ${fileCure(reason)}`);
-    const readWith = logReadingSettings(run.settings, kind, file.path);
-    if (file.before !== undefined) await recordStillUnreadable(state, file.before, `${reason}: ${detail}`, readWith);
-    else
-      await recordFile(
-        state,
-        run,
-        file,
-        fileIds[index] as number,
-        noCounts,
-        'quarantined',
-        `${reason}: ${detail}`,
-        readWith,
-      );
+    else warnOfQuarantine(run, about);
+    const reason = `${code}: ${detail}`;
+    const readWith = logReadingSettings(run.settings, schema.kind, file.path);
+    if (file.before === undefined)
+      await recordFile(state, run, { file, counts: noCounts, status: 'quarantined', reason, readWith });
+    else await recordStillUnreadable(state, file.before, reason, readWith);
   }
 }
 
