@@ -64,10 +64,10 @@ export interface CatalogPlan {
    * Versions that were taken over from a snapshot, which has no destinations: their digest says that they had these.
    */
   destinations: { offerId: number; version: number; destinationUrl: string }[];
-  /** Rows that turned out to bring another offer's id. */
-  idTaken: { catalog: CatalogExport; accepted: AcceptedRecord }[];
-  /** Rows whose offer keeps the id that it has. */
-  idKept: { catalog: CatalogExport }[];
+  /** Records that turned out to bring another offer's id. */
+  idTaken: AcceptedRecord[];
+  /** The export of each record whose offer keeps the id that it has. */
+  idKept: CatalogExport[];
 }
 
 /** A source's exports that count, and the offers that these lack. */
@@ -111,61 +111,95 @@ export function planCatalog(
   owners: Iterable<OfferName & { offerId: number }>,
   applied: readonly AppliedExports[],
 ): CatalogPlan {
-  const plan: CatalogPlan = { versions: [], settled: [], destinations: [], idTaken: [], idKept: [] };
-  const rows = applied.flatMap(({ source: { source, exports } }) =>
-    exports.flatMap(({ accepted }) =>
-      accepted.map(({ offer }) => ({ source, externalId: offer.external_id, id: offer.id })),
+  const outcomes = idOutcomes(owners, applied);
+  const knownBySource = Map.groupBy(known, ({ source }) => source);
+  const plans = applied.map((exports) =>
+    planSource(asOf, knownBySource.get(exports.source.source) ?? [], exports, outcomes),
+  );
+  return {
+    versions: [...plans.flatMap(({ versions }) => versions), ...plans.flatMap(({ vanished }) => vanished)],
+    settled: plans.flatMap((plan) => plan.settled),
+    destinations: plans.flatMap(({ destinations }) => destinations),
+    idTaken: plans.flatMap(({ idTaken }) => idTaken),
+    idKept: plans.flatMap(({ idKept }) => idKept),
+  };
+}
+
+/** What becomes of the id of each accepted record, in their order, by export. */
+type IdOutcomes = ReadonlyMap<CatalogExport, readonly IdOutcome[]>;
+
+/** Assigns the ids of all sources at once: one that a record brings is given to no other offer. */
+function idOutcomes(owners: Iterable<OfferName & { offerId: number }>, applied: readonly AppliedExports[]): IdOutcomes {
+  const exports = applied.flatMap(({ source: { source, exports: ofSource } }) =>
+    ofSource.map((catalog) => ({ source, catalog })),
+  );
+  const outcomes = assignIds(
+    owners,
+    exports.flatMap(({ source, catalog }) =>
+      catalog.accepted.map(({ offer }) => ({ source, externalId: offer.external_id, id: offer.id })),
     ),
   );
-  const outcomes = assignIds(owners, rows).values();
-  const knownBySource = Map.groupBy(known, (offer) => offer.source);
-  const vanished: NewVersion[] = [];
-  for (const { source, removed } of applied) {
-    const offers = new Map((knownBySource.get(source.source) ?? []).map((offer) => [offer.externalId, offer]));
-    for (const { offerId, catalog, accepted } of latestRecords(source, outcomes, plan)) {
-      const last = offers.get(accepted.offer.external_id);
-      const version = nextVersion(asOf, offerId, source.source, accepted.offer, last);
-      if (version) plan.versions.push(version);
-      else plan.destinations.push(...lackingDestination(accepted.offer, last));
-      plan.settled.push(...settled(asOf, offerId, catalog, accepted, last, version));
-    }
-    const gone = removed.flatMap(({ externalId }) => offers.get(externalId) ?? []);
-    vanished.push(...gone.map((offer) => vanish(asOf, offer)));
+  let end = 0;
+  return new Map(exports.map(({ catalog }) => [catalog, outcomes.slice(end, (end += catalog.accepted.length))]));
+}
+
+/** A source's part of the plan. Vanished offers come after the versions of all sources. */
+interface SourcePlan extends CatalogPlan {
+  vanished: NewVersion[];
+}
+
+function planSource(
+  asOf: Moment,
+  known: readonly KnownOffer[],
+  { source, removed }: AppliedExports,
+  outcomes: IdOutcomes,
+): SourcePlan {
+  const offers = new Map(known.map((offer) => [offer.externalId, offer]));
+  const gone = removed.flatMap(({ externalId }) => offers.get(externalId) ?? []);
+  const { latest, ...ids } = latestRecords(source, outcomes);
+  const vanished = gone.map((offer) => vanish(asOf, offer));
+  const plan: SourcePlan = { versions: [], vanished, settled: [], destinations: [], ...ids };
+  for (const record of latest) {
+    const last = offers.get(record.accepted.offer.external_id);
+    const version = nextVersion(asOf, record, last);
+    if (version) plan.versions.push(version);
+    else plan.destinations.push(...lackingDestination(record.accepted.offer, last));
+    plan.settled.push(...settled(asOf, record, last, version));
   }
-  plan.versions.push(...vanished);
   return plan;
 }
 
+/** A record that decides what its offer is. */
 interface LatestRecord {
+  source: string;
   offerId: number;
   catalog: CatalogExport;
   accepted: AcceptedRecord;
 }
 
-/**
- * The last of several delta files about one offer decides; one run makes one version of it. Notes in the
- * plan what became of the ids that records bring: `outcomes` are those of the accepted records, in their order.
- */
+/** The last of several delta files about one offer decides; one run makes one version of it. */
 function latestRecords(
-  { exports }: SourceExports,
-  outcomes: Iterator<IdOutcome, undefined>,
-  plan: CatalogPlan,
-): Iterable<LatestRecord> {
+  { source, exports }: SourceExports,
+  outcomes: IdOutcomes,
+): Pick<CatalogPlan, 'idTaken' | 'idKept'> & { latest: Iterable<LatestRecord> } {
   const latest = new Map<string, LatestRecord>();
+  const idTaken: AcceptedRecord[] = [];
+  const idKept: CatalogExport[] = [];
   for (const catalog of exports) {
-    for (const accepted of catalog.accepted) {
-      const outcome = outcomes.next().value;
-      if (outcome === undefined || outcome === 'id_taken') {
-        plan.idTaken.push({ catalog, accepted });
+    const ofExport = outcomes.get(catalog) as readonly IdOutcome[];
+    for (const [index, accepted] of catalog.accepted.entries()) {
+      const outcome = ofExport[index] as IdOutcome;
+      if (outcome === 'id_taken') {
+        idTaken.push(accepted);
         continue;
       }
-      if (outcome.kept) plan.idKept.push({ catalog });
-      latest.set(accepted.offer.external_id, { offerId: outcome.offerId, catalog, accepted });
+      if (outcome.kept) idKept.push(catalog);
+      latest.set(accepted.offer.external_id, { source, offerId: outcome.offerId, catalog, accepted });
     }
     // It has them as they are in the catalog, whatever an earlier one says.
     for (const externalId of catalog.unchanged) latest.delete(externalId);
   }
-  return latest.values();
+  return { latest: latest.values(), idTaken, idKept };
 }
 
 /** Offers that a full export lacks. An export that may be incomplete proves nothing. */
@@ -192,9 +226,7 @@ function tooManyRemovals(
 
 function nextVersion(
   asOf: Moment,
-  offerId: number,
-  source: string,
-  offer: CanonicalOffer,
+  { source, offerId, accepted: { offer } }: LatestRecord,
   last: KnownOffer | undefined,
 ): NewVersion | undefined {
   const createdAt = createdAtOf(offer, last) ?? asOf;
@@ -222,9 +254,7 @@ function nextVersion(
  */
 function settled(
   asOf: Moment,
-  offerId: number,
-  { readAsSha256 }: CatalogExport,
-  { offer, recordSha256, remarks }: AcceptedRecord,
+  { offerId, catalog: { readAsSha256 }, accepted: { offer, recordSha256, remarks } }: LatestRecord,
   last: KnownOffer | undefined,
   next: NewVersion | undefined,
 ): SettledRecord[] {

@@ -122,8 +122,8 @@ function recordPlanned(
   ledger: CatalogLedger,
   settings: DecidingSettings,
 ): void {
-  const taken = new Set(plan.idTaken.map(({ accepted }) => accepted));
-  for (const { catalog } of plan.idKept) catalog.warnings.add({ warning: 'id_kept', field: 'id' });
+  const taken = new Set(plan.idTaken);
+  for (const catalog of plan.idKept) catalog.warnings.add({ warning: 'id_kept', field: 'id' });
   for (const { source, mode, exports } of sources) {
     for (const catalog of exports) {
       if (mode === 'full' && catalog.incomplete) catalog.warnings.add({ warning: catalog.incomplete, field: null });
