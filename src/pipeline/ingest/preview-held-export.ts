@@ -11,7 +11,7 @@ import { isMappedBy, landingMapping } from './landing-mappings.ts';
 import { fileLines } from '../landing/lines/file-lines.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import type { VersionStatus } from '../../kit/vocabulary/values.ts';
-import { readExport, type CatalogExport } from './catalog/catalog-export.ts';
+import { readExport } from './catalog/catalog-export.ts';
 import type { HeldFile } from './catalog/catalog-holds.ts';
 import { removals, type PresentOffer } from './catalog/catalog-plan.ts';
 import { readKnownOffers, readPresentOffers } from './catalog/catalog-state.ts';
@@ -48,11 +48,11 @@ export async function previewHeldExport(
     const { mode, time_zone: timeZone } = sourceSettings(reading.settings, held.source);
     const offers = { currencyRates: reading.settings.rates, timeZone, wallClock: reading.wallClock };
     // Nothing is known beforehand, so every record is read: no digest of how is needed.
-    const catalog = (await readExport(file, catalogRecords(file), {
+    const catalog = await readExport(file, () => catalogRecords(file), {
       offers,
       readAsSha256: '',
       known: new Map(),
-    })) as CatalogExport;
+    });
     const present = await readPresentOffers(connection, held.source);
     const gone = removals({ source: held.source, mode, present, exports: [catalog], released: true });
     return {

@@ -65,94 +65,124 @@ export interface ExportReading {
 }
 
 /**
- * Reads a catalog file's records. Throws what reading them throws. Undefined where the file says something else of an
- * offer after a known record of it: only reading that one, too, shows whether they differ, so without known ones.
+ * Reads a catalog file's records, which `records` gives from the first on. Throws what reading them throws. Where the
+ * file says something else of an offer after a known record of it, only reading that one, too, shows whether they
+ * differ: then all are read.
  */
 export async function readExport(
   file: NewFile,
-  records: AsyncIterable<LandingRecord[]>,
-  { offers: reading, readAsSha256, known }: ExportReading,
-): Promise<CatalogExport | undefined> {
-  const textCells = hasTextCells(file.format);
-  const firsts = new Map<string, AcceptedRecord>();
-  const catalog: CatalogExport = {
-    file,
-    readAsSha256,
-    rows: 0,
-    accepted: [],
-    unchanged: new Set(),
-    overruled: 0,
-    duplicates: 0,
-    conflicts: 0,
-    rejected: 0,
-    rejectedRows: [],
-    rejectedIds: new Set(),
-    incomplete: null,
-    warnings: new WarningCounts(),
-    currencies: new Set(),
-  };
-  catalog.warnings.addNullTexts(file.nullTexts, landingFieldNames);
-  catalog.warnings.addMapped(file.mapped);
-  const count = ({ currency, warnings = [] }: RecordRemarks) => {
-    if (currency !== undefined && isCurrencyCode(currency)) catalog.currencies.add(currency);
-    for (const warning of warnings) catalog.warnings.add(warning);
-  };
-  const remarksOf = parsedRemarks();
-  let unidentified = false;
-  let last: LandingRecord | undefined;
-  /** Returns whether that was enough. */
-  const passOver = (recordSha256: string): boolean => {
-    const offer = known.get(recordSha256);
-    // A second record is held against the first one.
-    if (offer === undefined || firsts.has(offer.externalId)) return false;
-    if (catalog.unchanged.has(offer.externalId)) catalog.duplicates++;
-    else if (offer.remarks !== null) count(remarksOf(offer.remarks));
-    catalog.unchanged.add(offer.externalId);
+  records: () => AsyncIterable<LandingRecord[]>,
+  reading: ExportReading,
+): Promise<CatalogExport> {
+  const reader = new ExportReader(file, reading);
+  if (await reader.read(records())) return reader.catalog;
+  const readerOfAll = new ExportReader(file, { ...reading, known: new Map() });
+  await readerOfAll.read(records());
+  return readerOfAll.catalog;
+}
+
+class ExportReader {
+  readonly catalog: CatalogExport;
+  readonly #offers: Omit<OfferReading, 'onCurrency'>;
+  readonly #known: KnownRecords;
+  /** The first accepted record of each offer. */
+  readonly #firsts = new Map<string, AcceptedRecord>();
+  readonly #parseRemarks = remarksParser();
+  #hasUnidentifiedReject = false;
+
+  constructor(file: NewFile, { offers, readAsSha256, known }: ExportReading) {
+    this.#offers = { ...offers, textCells: hasTextCells(file.format) };
+    this.#known = known;
+    this.catalog = {
+      file,
+      readAsSha256,
+      rows: 0,
+      accepted: [],
+      unchanged: new Set(),
+      overruled: 0,
+      duplicates: 0,
+      conflicts: 0,
+      rejected: 0,
+      rejectedRows: [],
+      rejectedIds: new Set(),
+      incomplete: null,
+      warnings: new WarningCounts(),
+      currencies: new Set(),
+    };
+    this.catalog.warnings.addNullTexts(file.nullTexts, landingFieldNames);
+    this.catalog.warnings.addMapped(file.mapped);
+  }
+
+  /** Returns false where a record has to be held against a known one, which was not read. */
+  async read(records: AsyncIterable<LandingRecord[]>): Promise<boolean> {
+    let last: LandingRecord | undefined;
+    for await (const some of records) {
+      for (const record of some) {
+        const recordSha256 = hash('sha256', record.bytes, 'base64url');
+        if (!this.#passOver(recordSha256) && !this.#readRecord(record, recordSha256)) return false;
+      }
+      this.catalog.rows += some.length;
+      last = some.at(-1) ?? last;
+    }
+    this.catalog.incomplete = incompleteness(this.catalog.file, last, this.#hasUnidentifiedReject);
     return true;
-  };
-  /** Returns whether the record is one after a known one of the same offer. */
-  const read = (record: LandingRecord, recordSha256: string): boolean => {
+  }
+
+  /** Counts a known record without reading it. Returns whether it could. */
+  #passOver(recordSha256: string): boolean {
+    const { unchanged } = this.catalog;
+    const offer = this.#known.get(recordSha256);
+    // A second record is held against the first one.
+    if (offer === undefined || this.#firsts.has(offer.externalId)) return false;
+    if (unchanged.has(offer.externalId)) this.catalog.duplicates++;
+    else if (offer.remarks !== null) this.#count(this.#parseRemarks(offer.remarks));
+    unchanged.add(offer.externalId);
+    return true;
+  }
+
+  /** Returns false for a record after a known one of the same offer. */
+  #readRecord(record: LandingRecord, recordSha256: string): boolean {
     let currency: string | undefined;
-    const result = parseOfferRecord(record.text, { ...reading, textCells, onCurrency: (named) => (currency = named) });
+    const result = parseOfferRecord(record.text, { ...this.#offers, onCurrency: (named) => (currency = named) });
+    const ofCurrency: RecordRemarks = currency === undefined ? {} : { currency };
     if ('reject' in result) {
-      if (currency !== undefined) count({ currency });
-      if (catalog.rejected++ < maxRejectsKept)
-        catalog.rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, result.reject) });
-      if (result.externalId === null) unidentified = true;
-      else catalog.rejectedIds.add(result.externalId);
-      return false;
+      this.#count(ofCurrency);
+      this.#reject(record, result);
+      return true;
     }
     const { offer, warnings } = result;
-    if (catalog.unchanged.has(offer.external_id)) return true;
-    const first = firsts.get(offer.external_id);
-    if (first !== undefined) {
-      if (currency !== undefined) count({ currency });
-      catalog.duplicates++;
-      if (JSON.stringify(first.offer) !== JSON.stringify(offer)) catalog.conflicts++;
-      return false;
+    if (this.catalog.unchanged.has(offer.external_id)) return false;
+    const first = this.#firsts.get(offer.external_id);
+    if (first === undefined) {
+      const remarks = { ...ofCurrency, ...(warnings.length > 0 && { warnings }) };
+      this.#count(remarks);
+      const row = offer.id === null ? null : keptRow(record);
+      this.#accept({ offer, row, recordSha256, remarks: remarksText(remarks) });
+    } else {
+      this.#count(ofCurrency);
+      this.catalog.duplicates++;
+      if (JSON.stringify(first.offer) !== JSON.stringify(offer)) this.catalog.conflicts++;
     }
-    const remarks = { ...(currency !== undefined && { currency }), ...(warnings.length > 0 && { warnings }) };
-    const accepted = {
-      offer,
-      row: offer.id === null ? null : keptRow(record),
-      recordSha256,
-      remarks: remarksText(remarks),
-    };
-    firsts.set(offer.external_id, accepted);
-    catalog.accepted.push(accepted);
-    count(remarks);
-    return false;
-  };
-  for await (const some of records) {
-    for (const record of some) {
-      const recordSha256 = hash('sha256', record.bytes, 'base64url');
-      if (!passOver(recordSha256) && read(record, recordSha256)) return undefined;
-    }
-    catalog.rows += some.length;
-    last = some.at(-1) ?? last;
+    return true;
   }
-  catalog.incomplete = incompleteness(file, last, unidentified);
-  return catalog;
+
+  #accept(accepted: AcceptedRecord): void {
+    this.#firsts.set(accepted.offer.external_id, accepted);
+    this.catalog.accepted.push(accepted);
+  }
+
+  #reject(record: LandingRecord, { reject, externalId }: { reject: string; externalId: string | null }): void {
+    const { file, rejectedRows, rejectedIds } = this.catalog;
+    if (this.catalog.rejected++ < maxRejectsKept)
+      rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, reject) });
+    if (externalId === null) this.#hasUnidentifiedReject = true;
+    else rejectedIds.add(externalId);
+  }
+
+  #count({ currency, warnings = [] }: RecordRemarks): void {
+    if (currency !== undefined && isCurrencyCode(currency)) this.catalog.currencies.add(currency);
+    for (const warning of warnings) this.catalog.warnings.add(warning);
+  }
 }
 
 /** A record of CSV that is no object is a row with too few or too many cells, or one whose line has no end. */
@@ -166,7 +196,7 @@ function keptRow({ line, raw }: LandingRecord): KeptRow {
 }
 
 /** A catalog's remarks are mostly the same few. */
-function parsedRemarks(): (text: string) => RecordRemarks {
+function remarksParser(): (text: string) => RecordRemarks {
   const parsed = new Map<string, RecordRemarks>();
   return (text) => {
     let remarks = parsed.get(text);
@@ -179,9 +209,9 @@ function parsedRemarks(): (text: string) => RecordRemarks {
 function incompleteness(
   { unterminatedRow }: NewFile,
   last: LandingRecord | undefined,
-  unidentified: boolean,
+  hasUnidentifiedReject: boolean,
 ): CatalogExport['incomplete'] {
   if (last === undefined) return 'empty_export';
   if (unterminatedRow !== null || parseJson(last.text) === undefined) return 'truncated_export';
-  return unidentified ? 'unidentified_reject' : null;
+  return hasUnidentifiedReject ? 'unidentified_reject' : null;
 }

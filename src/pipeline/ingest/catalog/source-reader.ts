@@ -120,10 +120,7 @@ export class SourceReader {
       };
       const readAsSha256 = readingDigest(file, offers);
       const known = await this.#knownRecords(readAsSha256);
-      return (
-        (await readExport(file, readRecords(file), { offers, readAsSha256, known })) ??
-        (await readExport(file, readRecords(file), { offers, readAsSha256, known: new Map() }))
-      );
+      return readExport(file, () => readRecords(file), { offers, readAsSha256, known });
     });
   }
 
