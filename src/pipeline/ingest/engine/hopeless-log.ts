@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import { QuarantineError, type FileLines } from '../../landing/landing-file.ts';
+import type { FileLines } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { isRow, parsedLog, rowsInOrder } from '../../landing/logs/log-parser.ts';
 import { filesAtOnce } from './files-at-once.ts';
@@ -20,22 +20,20 @@ export async function hopelessLogs<File extends LogFile>(
   connection: DuckDBConnection,
   schema: LogSchema,
   files: readonly File[],
-): Promise<{ file: File; error: QuarantineError }[]> {
+): Promise<{ file: File; reason: string; detail: string }[]> {
   const large: File[] = [];
   // Long lines are in files of their own, and one of them may fit.
   for (const file of files)
     if (file.longLines.length === 0 && (await stat(file.readablePath)).size >= maxRejects * minRowBytes)
       large.push(file);
-  const hopeless: { file: File; error: QuarantineError }[] = [];
+  const hopeless: { file: File; reason: string; detail: string }[] = [];
   for (const group of filesAtOnce(large))
     for (const { file } of await allRejected(connection, schema, group, firstRows))
       for (const { rejected, reason } of await allRejected(connection, schema, [file], maxRejects + 1))
         hopeless.push({
           file,
-          error: new QuarantineError(
-            'no_row_fits',
-            `its first ${rejected} rows are all rejected, most of them as ${reason}: land it where it belongs, or with the fields that landing/${schema.kind} has`,
-          ),
+          reason: 'no_row_fits',
+          detail: `its first ${rejected} rows are all rejected, most of them as ${reason}: land it where it belongs, or with the fields that landing/${schema.kind} has`,
         });
   return hopeless;
 }

@@ -1,11 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
+import type { CheckedFile } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { logRows } from '../../landing/logs/log-parser.ts';
 import { makeEmptyTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import type { StateRowCounts } from '../states/state-events.ts';
 import { hopelessLogs } from './hopeless-log.ts';
+import { openEach } from '../open-each.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
 /** A log file of this run with its number in the ledger. */
@@ -32,37 +33,28 @@ export async function openLogBatch(
   connection: DuckDBConnection,
   schema: LogSchema,
   files: LogBatchFile[],
-  withLines: (file: CheckedFile, known: LogSchema) => Promise<CheckedFile>,
+  withLines: (file: LogBatchFile) => Promise<CheckedFile>,
 ): Promise<LogBatch> {
   const positions = await makeEmptyTempTable(
     connection,
     `log_files_of_${schema.kind}` as const,
     'file_id BIGINT, path VARCHAR, position BIGINT',
   );
-  const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
-  const quarantine = (file: LogBatchFile, { reason, message }: QuarantineError) =>
-    batch.quarantined.push({ file, reason, detail: message });
-  const opened: LogBatchFile[] = [];
-  for (const file of files) {
-    try {
-      opened.push({ ...file, ...(await withLines(file, schema)) });
-    } catch (error) {
-      if (!(error instanceof QuarantineError)) throw error;
-      quarantine(file, error);
-    }
-  }
+  const { opened, broken } = await openEach(files, async (file): Promise<LogBatchFile> => ({
+    ...file,
+    ...(await withLines(file)),
+  }));
   const hopeless = await hopelessLogs(connection, schema, opened);
-  for (const { file, error } of hopeless) quarantine(file, error);
-  batch.files = opened.filter((file) => hopeless.every((other) => other.file !== file));
+  const readable = opened.filter((file) => hopeless.every((other) => other.file !== file));
   await insertRows(
     connection,
     positions,
     { file_id: 'BIGINT', path: 'VARCHAR', position: 'BIGINT' },
-    batch.files.map((file, position) => ({ file_id: file.fileId, path: file.readablePath, position })),
+    readable.map((file, position) => ({ file_id: file.fileId, path: file.readablePath, position })),
   );
-  batch.rows = logRows(
-    batch.files.filter(({ bytes }) => bytes > 0),
+  const rows = logRows(
+    readable.filter(({ bytes }) => bytes > 0),
     positions,
   );
-  return batch;
+  return { files: readable, rows, positions, quarantined: [...broken, ...hopeless] };
 }

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
 import { landingMapping } from '../landing-mappings.ts';
+import { openEach } from '../open-each.ts';
 import type { Run } from '../../runs/stage.ts';
 import { isState } from '../../landing/lines/map-lines.ts';
 import {
@@ -16,7 +17,7 @@ import {
 /** Files of a run whose rows say how conversions stand. */
 export interface StateFiles {
   /** Gives a file with its events as lines. Throws `QuarantineError` where it cannot be read whole. */
-  linesOf(file: CheckedFile): CheckedFile & { states: StateRowCounts };
+  linesOf(file: Pick<StateFile, 'fileId'>): CheckedFile & { states: StateRowCounts };
   /** What is emitted of conversions with the events of these files. */
   emitted: EmittedState[];
 }
@@ -35,31 +36,26 @@ export async function openStateFiles(
   withLines: (file: CheckedFile) => Promise<CheckedFile>,
 ): Promise<StateFiles> {
   const { settings, wallClock, data } = run;
-  const opened = new Map<CheckedFile, StateFile>();
-  const quarantined = new Map<CheckedFile, QuarantineError>();
-  for (const file of files) {
-    try {
-      opened.set(file, { ...file, ...(await withLines(file)) });
-    } catch (error) {
-      if (!(error instanceof QuarantineError)) throw error;
-      quarantined.set(file, error);
-    }
-  }
-  const readable = [...opened.values()];
+  const { opened, broken } = await openEach(files, async (file): Promise<StateFile> => ({
+    ...file,
+    ...(await withLines(file)),
+  }));
   const { events, emitted } = await eventsOfStates(
-    readable,
+    opened,
     (ids) => emittedStates(connection, ids),
     { wallClock, timeZone: settings.logs.conversions.time_zone },
-    (file) => join(data.scratch, `states-${readable.indexOf(file)}`),
+    (file) => join(data.scratch, `states-${opened.indexOf(file)}`),
   );
+  const filesById = new Map(opened.map((file) => [file.fileId, file]));
+  const brokenById = new Map(broken.map((each) => [each.file.fileId, each]));
   return {
     emitted,
-    linesOf(file) {
-      const why = quarantined.get(file);
-      if (why !== undefined) throw why;
-      const read = opened.get(file) as StateFile;
-      const { lines, ...states } = events.get(read) as StateEvents;
-      return { ...read, ...lines, states };
+    linesOf({ fileId }) {
+      const why = brokenById.get(fileId);
+      if (why !== undefined) throw new QuarantineError(why.reason, why.detail);
+      const file = filesById.get(fileId) as StateFile;
+      const { lines, ...states } = events.get(file) as StateEvents;
+      return { ...file, ...lines, states };
     },
   };
 }
