@@ -37,10 +37,10 @@ export function readReadingNote({ readingNote }: DataDirectory): ReadingNote | u
 export async function writeReadingNote(
   { data, effects }: Run,
   files: readonly LandingFile[],
-  ended: number,
-  alone: LandingFile | null = null,
+  forcedEnds: number,
+  onTrial: LandingFile | null = null,
 ): Promise<void> {
-  const note: ReadingNote = { files: files.map(noted), ended, alone: alone && noted(alone) };
+  const note: ReadingNote = { files: files.map(noted), ended: forcedEnds, alone: onTrial && noted(onTrial) };
   await replaceFile(data.readingNote, `${JSON.stringify(note)}\n`, 'files being read', effects.files);
 }
 

@@ -6,7 +6,7 @@ import { sha256Of } from '../../kit/files/read-through.ts';
 import type { Run } from '../runs/stage.ts';
 import type { BrokenFile } from './logs/ingest-log.ts';
 import { endedARun } from './ledger/ledger.ts';
-import { isNoted, readReadingNote, writeReadingNote } from './reading-note.ts';
+import { isNoted, readReadingNote, writeReadingNote, type ReadingNote } from './reading-note.ts';
 
 /** A message to the trial process: a file to read, and the folder of a warehouse that is thrown away. */
 export interface TrialReading extends Pick<Run, 'settings' | 'asOf' | 'wallClock'> {
@@ -34,50 +34,67 @@ export const maxForcedEnds = 5;
  */
 export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
   const note = readReadingNote(run.data);
-  const before = new Map(note?.files.map((file) => [file.path, file]));
-  const suspects = files.filter((file) => isNoted(file, before.get(file.path)));
-  if (note === undefined || suspects.length === 0) {
-    if (files.length > 0) await writeReadingNote(run, files, 0);
-    return { files, broken: [] };
-  }
-  const ended = note.ended + 1;
+  const suspects = note === undefined ? [] : suspectsIn(files, note);
+  return note === undefined || suspects.length === 0
+    ? admitAll(run, files)
+    : admitAfterForcedEnd(run, files, suspects, note);
+}
+
+/** Files that look as they did when the noted run was about to read them. */
+function suspectsIn(files: readonly LandingFile[], note: ReadingNote): LandingFile[] {
+  const noted = new Map(note.files.map((file) => [file.path, file]));
+  return files.filter((file) => isNoted(file, noted.get(file.path)));
+}
+
+async function admitAll(run: Run, files: LandingFile[]): Promise<Admitted> {
+  if (files.length > 0) await writeReadingNote(run, files, 0);
+  return { files, broken: [] };
+}
+
+async function admitAfterForcedEnd(
+  run: Run,
+  files: readonly LandingFile[],
+  suspects: readonly LandingFile[],
+  note: ReadingNote,
+): Promise<Admitted> {
+  const forcedEnds = note.ended + 1;
   run.logger.warn(
     { files: suspects.length, first: suspects[0]?.path },
     'a run ended by force while it read these files: each is tried by a process of its own first',
   );
-  await writeReadingNote(run, suspects, ended);
+  await writeReadingNote(run, suspects, forcedEnds);
   // The process that tried it died, and the run with it.
-  const fatal = new Set(suspects.filter((file) => isNoted(file, note.alone)));
-  const isNotedFirst = ended >= maxForcedEnds;
-  await tryFiles(
+  const isKnownKiller = (file: LandingFile) => isNoted(file, note.alone);
+  const hasEndedOften = forcedEnds >= maxForcedEnds;
+  const foundKillers = await killersAmong(
     run,
-    suspects.filter((file) => !fatal.has(file)),
-    fatal,
+    suspects.filter((file) => !isKnownKiller(file)),
     async (file) => {
-      if (isNotedFirst) await writeReadingNote(run, suspects, ended, file);
+      if (hasEndedOften) await writeReadingNote(run, suspects, forcedEnds, file);
     },
   );
-  const readable = files.filter((file) => !fatal.has(file));
-  const areTooMany = isNotedFirst && fatal.size === 0;
-  const admitted = areTooMany ? readable.slice(0, 1) : readable;
-  if (areTooMany)
+  const killers = new Set([...suspects.filter(isKnownKiller), ...foundKillers]);
+  const readable = files.filter((file) => !killers.has(file));
+  const killsTogether = hasEndedOften && killers.size === 0;
+  const admitted = killsTogether ? readable.slice(0, 1) : readable;
+  if (killsTogether)
     run.logger.warn(
       { file: admitted[0]?.path, left: readable.length - admitted.length },
       'these files can be read one by one but not together: the others are left to the next runs',
     );
-  await writeReadingNote(run, admitted, ended);
-  return { files: admitted, broken: await Promise.all([...fatal].map(asBroken)) };
+  await writeReadingNote(run, admitted, forcedEnds);
+  return { files: admitted, broken: await Promise.all([...killers].map(asBroken)) };
 }
 
 const program = programFile('src/pipeline/ingest/trial-process');
 
-/** Adds to `fatal` the files whose reading kills the process that reads them. */
-async function tryFiles(
+/** Returns the files whose reading kills the process that reads them. */
+async function killersAmong(
   { data, settings, asOf, wallClock, effects }: Run,
   files: readonly LandingFile[],
-  fatal: Set<LandingFile>,
   beforeEach: (file: LandingFile) => Promise<void>,
-): Promise<void> {
+): Promise<LandingFile[]> {
+  const killers: LandingFile[] = [];
   let child: ChildProcess | undefined;
   try {
     for (const file of files) {
@@ -89,19 +106,20 @@ async function tryFiles(
       const reading = outcomeOf(child);
       child.send({ root: data.trial, settings, asOf, wallClock, file } satisfies TrialReading);
       const outcome = await effects.perform('files on trial: read', () => reading);
-      if (outcome === 'killed') fatal.add(file);
+      if (outcome === 'killed') killers.push(file);
       if (outcome !== 'read') child = undefined;
     }
   } finally {
     child?.kill('SIGKILL');
   }
+  return killers;
 }
 
-/** `ended`: not by force, so the run itself will fail in the same way and report it. */
-function outcomeOf(child: ChildProcess): Promise<'read' | 'ended' | 'killed'> {
-  const { promise, resolve, reject } = Promise.withResolvers<'read' | 'ended' | 'killed'>();
+/** `exited`: not by force, so the run itself will fail in the same way and report it. */
+function outcomeOf(child: ChildProcess): Promise<'read' | 'exited' | 'killed'> {
+  const { promise, resolve, reject } = Promise.withResolvers<'read' | 'exited' | 'killed'>();
   child.once('message', () => resolve('read'));
-  child.once('exit', (_code, signal) => resolve(signal === null ? 'ended' : 'killed'));
+  child.once('exit', (_code, signal) => resolve(signal === null ? 'exited' : 'killed'));
   child.once('error', reject);
   return promise.finally(() => child.removeAllListeners());
 }
