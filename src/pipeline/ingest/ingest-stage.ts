@@ -88,10 +88,10 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     const trouble = landingTrouble(run.data.landing, await filesOfLedger(run, state), scan.files);
     if (trouble !== undefined) run.logger.warn(trouble);
     const seen = await seenFiles(state, scan.files);
-    const seenPaths = new Set(seen.map(({ path }) => path));
+    const isSeen = isAmong(seen);
     const readAgain = await filesToReadAgain(state, run.settings);
     const again = readAgain(seen);
-    const toRead = scan.files.filter(({ path }) => !seenPaths.has(path) || again.has(path));
+    const toRead = scan.files.filter((file) => !isSeen(file) || again.has(file.path));
     const admitted = await admit(run, toRead);
     let summary: IngestSummary;
     try {
@@ -114,26 +114,18 @@ export async function ingestFiles(
   { files, broken }: Admitted,
   { seen, seenAt, readAgain }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[]; readAgain: ReadAgain },
 ): Promise<IngestSummary> {
-  const seenPaths = new Set(seen.map(({ path }) => path));
-  const unseen = await checkFilesOf(
-    run,
-    files.filter(({ path }) => !seenPaths.has(path)),
-    'new',
-  );
-  unseen.broken.push(...broken);
-  const landed = [...seen, ...lookedAt(unseen)];
+  const isSeen = isAmong(seen);
+  const unseen = files.filter((file) => !isSeen(file));
+  const checked = await checkFilesOf(run, unseen, 'new');
+  const checkedNew: CheckedLanding = { ...checked, broken: [...checked.broken, ...broken] };
+  const landed = [...seen, ...lookedAt(checkedNew)];
+  // The bytes of a file to be read again may have come under another name.
   const again = readAgain(landed);
-  const checked = byPath(
-    unseen,
-    await checkFilesOf(
-      run,
-      files.filter(({ path }) => seenPaths.has(path) && again.has(path)),
-      'again',
-    ),
-  );
-  const content = await withoutKnownContent(state, checked, again);
+  const toCheckAgain = files.filter((file) => isSeen(file) && again.has(file.path));
+  const checkedAgain = await checkFilesOf(run, toCheckAgain, 'again');
+  const content = await withoutKnownContent(state, byPath(checkedNew, checkedAgain), again);
   // Nothing is known of their bytes: no other file has the same, and the next run tries them again.
-  content.broken.push(...(await unreadableFiles(state, unseen.unstable)));
+  content.broken.push(...(await unreadableFiles(state, checkedNew.unstable)));
   const newFiles = await openNewFiles(run, state, content);
   await using eventEngine = await engine(run, state.connection);
   const ingested = await state.transaction(async () => {
@@ -143,7 +135,7 @@ export async function ingestFiles(
       knownSecrets(run.data, run.settings, sites.sites),
       newFiles.files + newFiles.again.length === 0 ? undefined : ofRun(run, newFiles.again),
     );
-    await rememberFiles(state, lookedAt(unseen), run.effects.now());
+    await rememberFiles(state, lookedAt(checkedNew), run.effects.now());
     // Without new files too: with time alone comes the moment of an event that was stamped ahead.
     const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
     if (contentChanged || blackedOut || postbacks > 0) await bumpRevision(state.connection);
@@ -174,6 +166,12 @@ async function filesOfLedger({ wallClock }: Run, { connection }: StateDatabase):
 export async function emptyScratch({ data, effects }: Run): Promise<void> {
   await effects.files.remove(data.scratch, 'scratch: emptied');
   await effects.files.makeDirectory(data.scratch);
+}
+
+/** Returns what is true of the files that have the name of one of these. */
+function isAmong(files: readonly LandingFile[]): (file: LandingFile) => boolean {
+  const paths = new Set(files.map(({ path }) => path));
+  return ({ path }) => paths.has(path);
 }
 
 /** Files that could be read, whole or not. */
