@@ -28,17 +28,25 @@ export interface ScheduleEffects {
 export const realScheduleEffects: ScheduleEffects = {
   now: () => Date.now(),
   tick(expression, onTick) {
-    const begin = () => cron.schedule(expression, onTick, { timezone: 'UTC' });
+    const begin = () => {
+      const started = cron.schedule(expression, onTick, { timezone: 'UTC' });
+      // It passes over a moment that it is more than a second late for, as where the process was busy or paused.
+      started.on('execution:missed', () => onTick());
+      return started;
+    };
     let task = begin();
     let before = Date.now();
     // node-cron waits for the moment that it found last: after the clock was set back, until it is reached again, and
     // after it was set ahead it goes through all moments between, while nothing else is done.
     const watch = setInterval(() => {
       const now = Date.now();
-      if (now < before || now > before + clockWasSetMilliseconds) {
+      const isAhead = now > before + clockWasSetMilliseconds;
+      if (now < before || isAhead) {
         void task.stop();
         task = begin();
       }
+      // The new task begins after the moments in between.
+      if (isAhead) onTick();
       before = now;
     }, watchMilliseconds).unref();
     return {

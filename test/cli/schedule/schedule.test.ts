@@ -298,6 +298,27 @@ describe('the clock of this machine', () => {
     await vi.advanceTimersByTimeAsync(20_000);
     expect(moments).toEqual([]);
   });
+
+  it('loses no moment where the process cannot act in time, and where the clock is set ahead past one', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
+    const ticks: string[] = [];
+    const ticking = realScheduleEffects.tick(
+      '30 * * * *',
+      () => void ticks.push(new Date().toISOString().slice(11, 19)),
+    );
+    await vi.advanceTimersByTimeAsync(29 * 60_000);
+    vi.setSystemTime(at('2026-11-18T12:29:04Z'));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ticks).toEqual(['12:30:03']);
+    vi.setSystemTime(at('2026-11-18T13:31:00Z'));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(ticks.slice(1)).toEqual(['13:31:01']);
+    await vi.advanceTimersByTimeAsync(60 * 60_000);
+    expect(ticks.slice(2)).toEqual(['14:30:00']);
+    await ticking.stop();
+    expect(warn.mock.calls).toEqual([]);
+    warn.mockRestore();
+  });
 });
 
 it('starts nothing any more once it is stopped, and waits for the run under way', async () => {
