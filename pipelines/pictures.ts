@@ -54,7 +54,7 @@ export async function mirrorPublishedPictures(
       `pictures are not mirrored: say "pictures": true in ${data.settingsFile}, and restart what serves and schedules`,
     );
   const noting = { data, effects, logger: terminal.logger };
-  return withNotedOutcome(noting, 'pictures', () => mirror(request, settings, effects));
+  return withNotedOutcome(noting, 'pictures', () => mirror(request, settings, effects), request.stop);
 }
 
 async function mirror(

@@ -119,6 +119,17 @@ export class PullLedger implements Disposable {
     return new Map(of('').map((last) => [last.source, { last, whole: whole.get(last.source) }]));
   }
 
+  /** Begin of each source's newest pull that came to an end by itself; one that was interrupted is to be caught up. */
+  newestEnded(): Map<string, Moment> {
+    const rows = this.#database
+      .prepare(
+        `SELECT source, started_at FROM pulls
+         WHERE pull_id IN (SELECT max(pull_id) FROM pulls WHERE status IN ('done', 'failed') GROUP BY source)`,
+      )
+      .all() as unknown as Pick<Pull, 'source' | 'started_at'>[];
+    return new Map(rows.map(({ source, started_at }) => [source, started_at]));
+  }
+
   [Symbol.dispose](): void {
     this.#database.close();
   }

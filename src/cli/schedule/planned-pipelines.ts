@@ -6,6 +6,7 @@ import type { Logger } from '../../kit/logging/log.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { eventKinds } from '../../kit/vocabulary/values.ts';
 import { PictureIndex } from '../../pictures/picture-index.ts';
+import { readOutcome } from '../../pipeline/runs/pipeline-outcomes.ts';
 import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
 import { currentManifest } from '../../pipeline/snapshot/snapshot-store.ts';
 import { duePostbacks } from '../../postbacks/due-postbacks.ts';
@@ -75,8 +76,12 @@ function plannedMaintenance(data: DataDirectory, plan: Settings['schedule']['mai
 }
 
 function plannedMirror(data: DataDirectory, plan: Settings['schedule']['pictures']): ScheduledPipeline[] {
+  if (plan === null) return [];
   using index = PictureIndex.existing(data);
-  return plan === null ? [] : [{ name: 'pictures', plan, coveredUntil: index?.lastPass()?.started_at }];
+  const pass = index?.lastPass();
+  // The index has the end of a pass that was asked to end, too; only its outcome says so.
+  const isInterrupted = pass?.ended_at === null || readOutcome(data, 'pictures')?.outcome === 'stopped';
+  return [{ name: 'pictures', plan, coveredUntil: isInterrupted ? undefined : pass?.started_at }];
 }
 
 /** Begins the name of the pipeline of one source that has a plan of its own. */
@@ -92,9 +97,9 @@ function plannedPulls(data: DataDirectory, plan: Settings['schedule']['pull'], l
   const pulled = sourcesOrNone(data, logger);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);
-  const newest = ledger?.newest();
+  const ended = ledger?.newestEnded();
   const coveredUntil = (names: readonly string[]) => {
-    const begun = names.map((name) => newest?.get(name)?.last.started_at);
+    const begun = names.map((name) => ended?.get(name));
     return begun.includes(undefined)
       ? undefined
       : Math.min(...begun.map((moment) => dateOf(moment as Moment).getTime()));

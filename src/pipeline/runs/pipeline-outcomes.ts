@@ -28,11 +28,15 @@ export interface NotingOutcome {
   logger: Logger;
 }
 
-/** Does a pipeline's work and notes how it ended. One that found another at work leaves the note as it is. */
+/**
+ * Does a pipeline's work and notes how it ended. One that found another at work leaves the note as it is. `stop`:
+ * aborted where work that returns all the same was asked to end.
+ */
 export async function withNotedOutcome<Result>(
   noting: NotingOutcome,
   pipeline: string,
   work: () => Promise<Result>,
+  stop?: AbortSignal,
 ): Promise<Result> {
   let result: Result;
   try {
@@ -41,7 +45,7 @@ export async function withNotedOutcome<Result>(
     await noteOutcome(noting, pipeline, error);
     throw error;
   }
-  await noteOutcome(noting, pipeline);
+  await noteOutcome(noting, pipeline, stop?.aborted === true ? new StoppedError('it was asked to end') : undefined);
   return result;
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -10,6 +10,11 @@ import { parseSettings, type Plan } from '../../../src/kit/config/settings.ts';
 import { UsageError } from '../../../src/kit/errors/errors.ts';
 import { momentOfMilliseconds } from '../../../src/kit/time/moment.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
+import { plannedPipelines } from '../../../src/cli/schedule/planned-pipelines.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { PictureIndex } from '../../../src/pictures/picture-index.ts';
+import { withNotedOutcome } from '../../../src/pipeline/runs/pipeline-outcomes.ts';
+import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { endOf } from '../../support/commands.ts';
 
 const at = (text: string) => Date.parse(text);
@@ -416,6 +421,49 @@ it('goes on with all else where sources.json cannot be used, and says so', async
     pipelines: ['refresh', 'postbacks', 'maintenance'],
   });
   expect(stderr).toContain('nothing is pulled until this is mended');
+});
+
+it('an interrupted pull or pass over pictures is caught up, one that was done or failed is not', async () => {
+  const logger = createLogger({ write: () => true }, 'silent');
+  const every = '0 * * * *';
+  const source = { source: 'north', connector: 'everflow', secrets: { api_key: 'k'.repeat(20) } };
+  const sources = [
+    { ...source, every },
+    { ...source, source: 'south' },
+  ];
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  const settings = parseSettings(JSON.stringify({ pictures: true, schedule: { pictures: every } }), 'offerline.json');
+  const covered = async (pipeline: string) => {
+    const planned = await plannedPipelines(data, settings, logger);
+    return iso(planned.find(({ name }) => name === pipeline)?.coveredUntil);
+  };
+  const pull = (name: string, startedAt: string, status: 'done' | 'failed' | 'interrupted') => {
+    using ledger = new PullLedger(data);
+    ledger.end(ledger.begin(name, startedAt), startedAt, { status });
+  };
+  pull('north', '2026-11-18T10:00:00Z', 'interrupted');
+  expect(await covered('pull north')).toBeUndefined();
+  pull('north', '2026-11-18T11:00:00Z', 'failed');
+  pull('north', '2026-11-18T12:00:00Z', 'interrupted');
+  pull('south', '2026-11-18T11:30:00Z', 'done');
+  expect([await covered('pull north'), await covered('pull')]).toEqual([
+    '2026-11-18T11:00:00Z',
+    '2026-11-18T11:30:00Z',
+  ]);
+
+  await mkdir(data.pictures);
+  using index = await PictureIndex.open(data, realEffects.files, () => undefined);
+  index.beginPass(at('2026-11-18T12:00:00Z'));
+  expect(await covered('pictures')).toBeUndefined();
+  index.endPass(at('2026-11-18T12:01:00Z'), null);
+  expect(await covered('pictures')).toBe('2026-11-18T12:00:00Z');
+  const stop = new AbortController();
+  const pass = () => withNotedOutcome({ data, effects: realEffects, logger }, 'pictures', async () => {}, stop.signal);
+  await pass();
+  expect(await covered('pictures')).toBe('2026-11-18T12:00:00Z');
+  stop.abort();
+  await pass();
+  expect(await covered('pictures')).toBeUndefined();
 });
 
 it('what an operator has to put right is logged as one line, a fault of ours with where it was found', async () => {
