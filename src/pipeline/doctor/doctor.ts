@@ -54,9 +54,12 @@ export interface Diagnosis {
 /** Examines the data directory, and repairs it where asked to. The caller holds the writer lock. */
 export async function examine(opening: Opening, request: DoctorRequest): Promise<Diagnosis> {
   const { data } = opening;
+  const settings = readSettings(data);
+  // It has no state, and storage brings it whatever it lacks.
+  const isFollower = settings.storage?.follow === true;
   const findings = [...(await examineMachine(data)), ...examineAccess(data)];
   const snapshots = await examineSnapshots(data, request.deep);
-  const copies = await examineCopies(data, request.deep);
+  const copies = isFollower ? { findings: [], damaged: [] } : await examineCopies(data, request.deep);
   const deliveries = await examineDeliveries(data, request.deep, opening.effects.now());
   const pictures = request.deep ? await examinePictures(data) : { findings: [], damaged: [] };
   findings.push(
@@ -66,11 +69,12 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...pictures.findings,
     ...(await examinePublishedTime(data, opening.effects.now())),
     ...examineRuns(data),
-    ...examineSchedule(data, readSettings(data)),
+    ...examineSchedule(data, settings),
     ...examineSites(data),
     ...examineSources(data),
-    ...(await examineLandingFolder(data, opening.effects.now())),
+    ...(await examineLandingFolder(data, settings, opening.effects.now())),
   );
+  if (isFollower) leaveToWriter(findings);
   if (request.repair) closeFolders(findings);
   const damaged = deliveries.filter(({ repairable }) => repairable);
   if (request.repair && damaged.length > 0) {
@@ -83,7 +87,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     );
   }
 
-  let state = await openUnrepaired(opening, findings);
+  let state = isFollower ? undefined : await openUnrepaired(opening, findings);
   if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
     state = await recoverState(
       opening,
@@ -107,6 +111,15 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     await repairFolders(opening, [...replaced, ...copies.damaged], findings);
   }
   return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
+}
+
+/** `--repair` is refused on a machine that follows storage. */
+function leaveToWriter(findings: readonly Finding[]): void {
+  for (const finding of findings.filter(({ repairable }) => repairable)) {
+    finding.repairable = false;
+    if (finding.check === 'clock') finding.advice += ', by `offerline doctor --repair` on the machine that writes';
+    if (finding.check === 'snapshots') finding.advice = 'the next one of storage takes its place';
+  }
 }
 
 /**

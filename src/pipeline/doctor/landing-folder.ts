@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import { isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
 import { knownFiles, landingTrouble, type KnownFile } from '../landing/files/landing-trouble.ts';
@@ -20,8 +21,16 @@ export interface LandingReport {
 
 const maxNamed = 10;
 
-/** Reads the folder, and compares it with the published snapshot. `now` in milliseconds since the epoch. */
-export async function readLanding(data: DataDirectory, now: number): Promise<LandingReport> {
+/**
+ * Reads the folder, and compares it with the published snapshot. A machine that follows storage ingests nothing and
+ * needs none. `now` in milliseconds since the epoch.
+ */
+export async function readLanding(
+  data: DataDirectory,
+  { storage }: Pick<Settings, 'storage'>,
+  now: number,
+): Promise<LandingReport> {
+  if (storage?.follow === true) return { trouble: null, ignored: 0, ignored_files: [] };
   const { files, ignored } = await findLandingFiles(data.landing, () => true);
   const all = [...ignored, ...(await strayFiles(data.landing))];
   const known = await filesOfSnapshot(data, now);
@@ -48,8 +57,12 @@ async function filesOfSnapshot(data: DataDirectory, now: number): Promise<KnownF
   return readAnalytics(data.current, (query) => query<KnownFile>(sql)).catch(() => []);
 }
 
-export async function examineLandingFolder(data: DataDirectory, now: number): Promise<Finding[]> {
-  const { trouble: problem, ignored, ignored_files: files } = await readLanding(data, now);
+export async function examineLandingFolder(
+  data: DataDirectory,
+  settings: Pick<Settings, 'storage'>,
+  now: number,
+): Promise<Finding[]> {
+  const { trouble: problem, ignored, ignored_files: files } = await readLanding(data, settings, now);
   const [first] = files;
   return [
     ...(problem === null

@@ -25,18 +25,24 @@ export interface AdvisedAction {
 }
 
 const refresh = 'offerline run refresh';
+const serve = 'offerline serve';
 const doctor = 'offerline doctor';
 const doctorRepair = 'offerline doctor --repair';
 
 /**
  * Returns an action for everything that needs attention, the most urgent first. `allowed`: minutes for which a site may
- * accept no postback.
+ * accept no postback. `follows`: this machine follows storage.
  */
-export function adviseActions(report: StatusReport, stale: readonly string[], allowed: number): AdvisedAction[] {
-  return [
+export function adviseActions(
+  report: StatusReport,
+  stale: readonly string[],
+  allowed: number,
+  follows = false,
+): AdvisedAction[] {
+  const actions = [
     ...damageActions(report),
     ...clockActions(report),
-    ...runActions(report),
+    ...runActions(report, follows),
     ...scheduleActions(report),
     ...configurationActions(report),
     ...landingActions(report),
@@ -52,6 +58,15 @@ export function adviseActions(report: StatusReport, stale: readonly string[], al
     // A first load of old logs leaves some missing, and nothing waits for them.
     ...reportActions(report),
   ];
+  return follows ? actions.flatMap(onFollower) : actions;
+}
+
+/** A machine that follows storage refuses runs and repairs; they are for the one that writes, whose status has them. */
+function onFollower(action: AdvisedAction): AdvisedAction[] {
+  const [, command] = /^offerline (run|backfill|offers|rebuild|doctor .*--repair)/.exec(action.command) ?? [];
+  if (command === undefined) return [action];
+  const isOnlyAdvice = action.alarm !== true && /^(run|backfill|offers)$/.test(command);
+  return isOnlyAdvice ? [] : [{ ...action, command: doctor }];
 }
 
 const alarm = { alarm: true } as const;
@@ -80,10 +95,16 @@ function clockActions({ snapshot, ahead }: StatusReport): AdvisedAction[] {
   return troubles.map((what) => ({ what: `${what}; ${futureTimestampsAdvice}`, command: doctorRepair, ...alarm }));
 }
 
-function runActions({ snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport): AdvisedAction[] {
+function runActions(
+  { snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport,
+  follows: boolean,
+): AdvisedAction[] {
   const actions: AdvisedAction[] = [];
   if (snapshot === null && damage.length === 0)
-    actions.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
+    actions.push({
+      what: 'no snapshot was published yet, so there is nothing to serve',
+      command: follows ? serve : refresh,
+    });
   // `sourceActions` covers pulls.
   if (failure !== null && !failure.recovered && !failure.pipeline.startsWith('pull '))
     actions.push({

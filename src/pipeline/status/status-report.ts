@@ -100,7 +100,7 @@ export async function readStatusReport(
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],
-    landing: await readLanding(data, now),
+    landing: await readLanding(data, settings, now),
     sources: [],
     pictures: pictures ? readPictures(data, now) : null,
     sources_file: [],

@@ -38,7 +38,7 @@ export async function readStatus(
     ...report,
     stale,
     alarms: alarms(report, allowed),
-    to_do: adviseActions(report, stale, allowed),
+    to_do: adviseActions(report, stale, allowed, settings.storage?.follow === true),
   };
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { launcher } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { ndjson } from '../../support/log-landing.ts';
 import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { slow } from '../../support/slow.ts';
 
 const status = async (root: string) => {
@@ -40,6 +41,38 @@ it('a landing folder that is gone, or another one in its place, is reported, and
   await rename(`${data.landing}-away`, data.landing);
   expect((await status(data.root)).output).not.toContain('mount it again');
 });
+
+it(
+  'a machine that follows storage has no landing folder and no state, and nobody asks it for a run',
+  slow,
+  async () => {
+    await using pipeline = await smallData();
+    await pipeline.refresh(asOf);
+    await using follower = await PipelineUnderTest.bare(new Date(asOf));
+    const { root, settingsFile, sitesFile, published, landing } = follower.data;
+    await cp(pipeline.data.published, published, { recursive: true, verbatimSymlinks: true });
+    await cp(pipeline.data.sitesFile, sitesFile);
+    await rm(landing, { recursive: true, force: true });
+    const storage = { url: 's3://bucket/network', access_key_id: 'id', secret_access_key: 'key', follow: true };
+    await writeFile(settingsFile, JSON.stringify({ storage }));
+    const { code, stdout } = await endOf(root, 'status', '--json');
+    const { alarms, landing: landed, to_do } = JSON.parse(stdout) as Record<'alarms' | 'landing' | 'to_do', unknown>;
+    expect({ code, alarms, landed, to_do }).toEqual({
+      code: 0,
+      alarms: [],
+      landed: { trouble: null, ignored: 0, ignored_files: [] },
+      to_do: [],
+    });
+    expect((await status(root)).output).not.toMatch(/landing does not exist|run refresh|--repair|backfill/);
+    expect(await endOf(root, 'doctor')).toMatchObject({ code: 0, stdout: 'all is well\n' });
+
+    await rm(join(published, 'current'));
+    const damaged = await endOf(root, 'doctor');
+    expect(damaged.stdout).toContain('the next one of storage takes its place');
+    expect(damaged.stdout).not.toContain('--repair');
+    expect((await status(root)).output).not.toContain('--repair');
+  },
+);
 
 it('logs that were archived are no trouble while the newest export is there', async () => {
   await using pipeline = await smallData();
