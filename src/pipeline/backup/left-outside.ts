@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readDocument } from '../../kit/config/json-document.ts';
 import type { Settings } from '../../kit/config/settings.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
 
 /**
  * Returns what a restored data directory needs that no backup of it holds, in words: files and variables that its
@@ -10,7 +13,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 export function leftOutside(data: DataDirectory, settings: Settings): string[] {
   const outside = [data.settingsFile, data.sitesFile, data.sourcesFile]
     .filter((file) => existsSync(file))
-    .flatMap((file) => references(JSON.parse(readFileSync(file, 'utf8')), basename(file)));
+    .flatMap(referencesIn);
   const { country_database: countries } = settings.tracker;
   return [
     ...outside,
@@ -20,6 +23,17 @@ export function leftOutside(data: DataDirectory, settings: Settings): string[] {
       : ['deliveries in PostgreSQL (offerline.json postbacks.store): pg_dump them once this backup has ended']),
     ...(existsSync(data.pictures) ? ['mirrored pictures: `offerline pictures` fetches them again'] : []),
   ];
+}
+
+/** References of a configuration file; that it is no JSON where it is none, since the backup has it all the same. */
+function referencesIn(file: string): string[] {
+  const name = basename(file);
+  try {
+    return references(readDocument(z.unknown(), readFileSync(file, 'utf8'), name), name);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [`what ${name} refers to (${error.message})`];
+  }
 }
 
 /** References to secrets, each with its place. */

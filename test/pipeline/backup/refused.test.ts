@@ -192,6 +192,28 @@ test('secrets that configuration names elsewhere are listed, and no secret is', 
   expect(ended.stdout + ended.stderr).not.toContain('a secret of the backup');
 });
 
+test('a broken sites.json or sources.json is in the backup as it is, and no part of it is shown', async () => {
+  const { sitesFile, sourcesFile, root } = pipeline.data;
+  const sites = await readFile(sitesFile);
+  onTestFinished(async () => {
+    await writeFile(sitesFile, sites);
+    await rm(sourcesFile);
+  });
+  const broken = '{"sites": [{"site_secret": s3cr3t-9f8e7d6c}]}';
+  for (const file of [sitesFile, sourcesFile]) await writeFile(file, broken);
+  const ended = await endOf(root, 'backup', join(work, 'broken.tar'), '--json');
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    not_included: [
+      'what sites.json refers to (sites.json is not valid JSON in line 1, column 28)',
+      'what sources.json refers to (sources.json is not valid JSON in line 1, column 28)',
+    ],
+  });
+  expect(ended.stdout + ended.stderr).not.toContain('s3cr3t');
+  const into = newFolder();
+  await command('nowhere', 'restore', join(work, 'broken.tar'), '--into', into);
+  expect(await readFile(join(into, 'sites.json'), 'utf8')).toBe(broken);
+});
+
 test('a damaged file of the warehouse ends the backup with its name, and nothing is written', async () => {
   const [event] = Object.keys(whole).filter((name) => name.startsWith('warehouse/events/'));
   const path = join(pipeline.data.root, event as string);
