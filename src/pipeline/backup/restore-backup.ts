@@ -206,10 +206,13 @@ async function putInPlace(data: DataDirectory, { files }: Effects): Promise<Rest
 }
 
 /**
- * Removes an empty landing folder. Returns false for one that has files, which stay. Throws `OfferlineError` where it
- * is a mount point.
+ * Removes an empty landing folder. Returns false for one that has files, which stay. Throws `OfferlineError` where an
+ * empty one is a mount point or a link.
  */
 async function makeWay(folder: string): Promise<boolean> {
+  // Neither a mount point nor a link says of itself that it has files when it is removed.
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.length > 0) return false;
   try {
     await rmdir(folder);
     return true;
@@ -218,7 +221,7 @@ async function makeWay(folder: string): Promise<boolean> {
     if (code === 'ENOENT') return true;
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     throw new OfferlineError(
-      `${folder} is empty and cannot make way for the backup's landing files (${code}): unmount it or give it to this user, then restore again`,
+      `${folder} is empty and cannot make way for the backup's landing files (${code}): unmount it, remove the link, or give it to this user, then restore again`,
       undefined,
       { cause: error },
     );

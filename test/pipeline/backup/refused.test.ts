@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extract, pack } from 'tar-stream';
@@ -140,6 +140,15 @@ test('a directory that has anything but landing files is refused with their name
   expect(await readdir(join(landed, 'landing/clicks'))).toEqual(['own.ndjson']);
   expect(await readdir(landed)).toEqual(expect.arrayContaining(['sites.json', 'warehouse', 'published']));
   expect((await readdir(landed)).filter((name) => name.startsWith('.'))).toEqual([]);
+
+  // A mount point with files answers likewise when it is to be removed.
+  const [linked, elsewhere] = [newFolder(), join(landed, 'landing')];
+  await mkdir(linked);
+  await symlink(elsewhere, join(linked, 'landing'));
+  const beside = await endOf('nowhere', 'restore', backup, '--into', linked, '--json');
+  expect(JSON.parse(beside.stdout)).toMatchObject({ run_id: 1, landing: false });
+  expect(await readlink(join(linked, 'landing'))).toBe(elsewhere);
+  expect((await readdir(linked)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
 test('a place that cannot take a backup is refused before anything is read', async () => {
