@@ -43,7 +43,10 @@ interface RecentRuns {
   runs: RecentRun[];
 }
 
-/** Runs in the copy: some days of a schedule, few enough to be written at every run. */
+/**
+ * Runs in the copy beside the newest of each pipeline: some days of a schedule, few enough to be written at every run.
+ * A nightly pipeline's last one may be older.
+ */
 const maxRuns = 500;
 
 /**
@@ -65,12 +68,12 @@ export async function copyRecentRuns(
   // As values, thousands of moments take twice as long.
   const runs = await queryRows<RowAsJson>(
     connection,
-    `SELECT run_id, to_json({${ofRun}})::VARCHAR AS json FROM runs ORDER BY run_id DESC LIMIT ${maxRuns}`,
+    `SELECT run_id, to_json({${ofRun}})::VARCHAR AS json FROM runs WHERE run_id IN (${copied}) ORDER BY run_id DESC`,
   );
   const stages = await queryRows<RowAsJson>(
     connection,
     `SELECT run_id, to_json({${ofStage}})::VARCHAR AS json FROM run_stages
-     WHERE run_id >= ${runs.at(-1)?.run_id ?? 0} ORDER BY started_at, finished_at`,
+     WHERE run_id IN (${copied}) ORDER BY started_at, finished_at`,
   );
   const stagesOf = Map.groupBy(stages, ({ run_id }) => run_id);
   const withStages = runs.map(
@@ -88,6 +91,9 @@ export async function copyRecentRuns(
     );
   }
 }
+
+const copied = `(SELECT run_id FROM runs ORDER BY run_id DESC LIMIT ${maxRuns})
+  UNION ALL SELECT max(run_id) FROM runs GROUP BY pipeline`;
 
 /** SQL of the members of a struct, those of moments as text. */
 const members = (columns: readonly string[]) =>

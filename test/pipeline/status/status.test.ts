@@ -17,6 +17,7 @@ import { nothingPublished } from '../../../src/pipeline/status/published-status.
 import type { StatusReport } from '../../../src/pipeline/status/status-report.ts';
 import { readStatus, type Status } from '../../../src/pipeline/status/status.ts';
 import { adviseActions } from '../../../src/pipeline/status/actions.ts';
+import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
 import { killedRefresh } from '../../fault/lives/killed-refresh.ts';
 import { offerline } from '../../support/command-line.ts';
 import { command, endOf } from '../../support/commands.ts';
@@ -291,6 +292,14 @@ it('exits 1 until the pipeline that failed succeeds: for maintenance only mainte
     `run 1 (ingest) failed at ${noon}, and no run has been good since; \`offerline runs --failed\` shows more`,
   ]);
   await expect(maintenance(request, failing('begin of compact: committed'))).rejects.toThrow('made to fail');
+  await pipeline.refresh(noon);
+  expect(await failed()).toEqual([expect.stringContaining('run 2 (maintenance) failed') as string]);
+  // More refreshes than the copy of the ledger has.
+  const state = await openStateDatabase(data, readSettings(data));
+  await state.connection.run(
+    `INSERT INTO runs SELECT runs.* REPLACE (run_id + number AS run_id) FROM runs, range(1, 601) AS numbers(number) WHERE run_id = 3`,
+  );
+  await state.close();
   await pipeline.refresh(noon);
   expect(await failed()).toEqual([expect.stringContaining('run 2 (maintenance) failed') as string]);
   await maintenance(request, { ...realEffects, now: () => Date.parse(noon) });
