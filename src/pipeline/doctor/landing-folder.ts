@@ -31,7 +31,12 @@ export async function readLanding(
   now: number,
 ): Promise<LandingReport> {
   if (storage?.follow === true) return { trouble: null, ignored: 0, ignored_files: [] };
-  const { files, ignored } = await findLandingFiles(data.landing, () => true);
+  const scan = await findLandingFiles(data.landing, () => true).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === undefined) throw error;
+    return `${data.landing} cannot be listed (${error.message}): let the user who runs offerline read it, or mount it again`;
+  });
+  if (typeof scan === 'string') return { trouble: scan, ignored: 0, ignored_files: [] };
+  const { files, ignored } = scan;
   const all = [...ignored, ...(await strayFiles(data.landing))];
   const known = await filesOfSnapshot(data, now);
   return {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -80,6 +80,22 @@ it('logs that were archived are no trouble while the newest export is there', as
   await rm(join(pipeline.data.landing, 'clicks'), { recursive: true });
   await rm(join(pipeline.data.landing, 'conversions'), { recursive: true, force: true });
   expect((await status(pipeline.data.root)).output).not.toContain('mount it again');
+});
+
+it('a folder of landing that cannot be listed is reported beside all else', slow, async () => {
+  await using pipeline = await smallData();
+  const { root, landing } = pipeline.data;
+  await pipeline.refresh(asOf);
+  await rm(join(landing, 'clicks'), { recursive: true });
+  // As one without permission, or on a disk that fails: the system refuses it by another code than of one that is gone.
+  await symlink('x'.repeat(300), join(landing, 'clicks'));
+  const { code, output } = await status(root);
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: expect.stringMatching(/landing cannot be listed \(ENAMETOOLONG/),
+  });
+  expect(output).toContain('snapshot');
+  expect((await endOf(root, 'doctor')).stdout).toContain('landing cannot be listed');
 });
 
 it('files that landing does not read are counted and named', slow, async () => {
