@@ -65,7 +65,15 @@ export function compactText(moment: Moment): string {
   return `${moment.replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '')}Z`;
 }
 
-/** Reads `--as-of`: RFC 3339 with seconds and `Z` or an offset. Throws `UsageError` with an example. */
+/** Microseconds in which days before and after a moment have a text, too: years 0001 to 9998. */
+const [firstOption, afterOptions] = [Date.parse('0001-01-01'), Date.parse('9999-01-01')].map(
+  (time) => BigInt(time) * 1000n,
+) as [bigint, bigint];
+
+/**
+ * Reads `--as-of`: RFC 3339 with seconds and `Z` or an offset, of the years 0001 to 9998. Throws `UsageError` with an
+ * example.
+ */
 export function momentOption(text: string, option = '--as-of'): Moment {
   const microseconds = microsecondsOf(text);
   if (microseconds === null) {
@@ -73,6 +81,8 @@ export function momentOption(text: string, option = '--as-of'): Moment {
       `${option} "${text}" is not a time with seconds and an offset; write it like 2026-11-18T10:00:00Z or 2026-11-18T11:00:00+01:00`,
     );
   }
+  if (microseconds < firstOption || microseconds >= afterOptions)
+    throw new UsageError(`${option} "${text}" is not in the years 0001 to 9998; write it like 2026-11-18T10:00:00Z`);
   return momentOf(microseconds);
 }
 

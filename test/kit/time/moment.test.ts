@@ -27,6 +27,8 @@ describe('momentOption', () => {
     ['2024-02-29T23:59:59.999999Z', '2024-02-29T23:59:59.999999Z'],
     ['1969-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z'],
     ['0050-01-01T00:00:00Z', '0050-01-01T00:00:00Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+    ['9998-12-31T23:59:59Z', '9998-12-31T23:59:59Z'],
   ])('reads %s as %s', (text, moment) => {
     expect(momentOption(text)).toBe(moment);
   });
@@ -49,6 +51,10 @@ describe('momentOption', () => {
     ' 2026-11-18T10:00:00Z',
     '2026-11-18T10:00:00Z\n',
     '２026-11-18T10:00:00Z',
+    '9999-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+00:01',
   ])('refuses %j, naming the option and what is wanted', (text) => {
     expect(() => momentOption(text, '--as-of')).toThrow(UsageError);
     expect(() => momentOption(text, '--as-of')).toThrow(/--as-of .*2026-11-18T10:00:00Z/s);
