@@ -91,6 +91,7 @@ const pod: Shape = {
   metadata: { labels: 'map' },
   spec: {
     automountServiceAccountToken: 'any',
+    shareProcessNamespace: 'any',
     terminationGracePeriodSeconds: 'any',
     securityContext: {
       runAsNonRoot: 'any',
