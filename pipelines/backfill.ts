@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { readSettings } from '../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { assertNotStopped, UsageError } from '../src/kit/errors/errors.ts';
 import { modelsStage } from '../src/pipeline/models/models-stage.ts';
@@ -11,6 +12,7 @@ import {
   type ReportChange,
 } from '../src/pipeline/models/report-backfill.ts';
 import type { ReportDay } from '../src/pipeline/models/report-days.ts';
+import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
 import { aheadOfClock, futureTimestampsAdvice } from '../src/kit/time/ahead-of-clock.ts';
 import { runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
@@ -38,14 +40,16 @@ export function planBackfill(
   { data, terminal, scope }: BackfillRequest,
   effects: Effects = realEffects,
 ): Promise<ReportDay[]> {
-  return withWarehouse('backfill reports --dry-run', data, terminal, async (state) => {
+  const work = async (state: StateDatabase) => {
     const asOf = await martsAsOf(state.connection);
     if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0)
       throw new UsageError(
         `the figures are as of ${asOf}, which is ahead of this machine's clock: ${futureTimestampsAdvice}`,
       );
     return reportsToBackfill(state, scope);
-  });
+  };
+  const settings = readSettings(data);
+  return withWarehouse('backfill reports --dry-run', data, terminal, work, settings, effects, { isPreview: true });
 }
 
 /**

@@ -103,7 +103,10 @@ export async function runPipeline<Result extends object>(
   }
 }
 
-/** Locks and opens the warehouse for `work`. Waits as long as configured, then throws `WarehouseBusyError`. */
+/**
+ * Locks and opens the warehouse for `work`. Waits as long as configured, then throws `WarehouseBusyError`. For a
+ * preview, which changes nothing, throws `OlderStateError` where an older version wrote the state.
+ */
 export async function withWarehouse<Result>(
   command: string,
   data: DataDirectory,
@@ -111,8 +114,9 @@ export async function withWarehouse<Result>(
   work: (state: StateDatabase) => Promise<Result>,
   settings: Settings = readSettings(data),
   effects: Effects = realEffects,
+  { isPreview = false } = {},
 ): Promise<Result> {
-  return withWriterLock(command, { data, settings, logger, effects }, async (opening) => {
+  return withWriterLock(command, { data, settings, logger, effects, isPreview }, async (opening) => {
     await claimLanding(data, settings.storage?.url);
     using storage = await runOnStorage(settings, opening);
     const state = await openWarehouse(opening);

@@ -51,6 +51,8 @@ export async function planAccept(
       return { held: found, ...(await previewHeldExport(connection, found, reading)) };
     },
     settings,
+    realEffects,
+    { isPreview: true },
   );
   const published = await currentManifest(data);
   const figures = published === undefined ? [] : await figuresOf(data.current, removed);

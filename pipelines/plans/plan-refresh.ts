@@ -81,6 +81,7 @@ export async function planRefresh(
     },
     settings,
     effects,
+    { isPreview: true },
   );
   const published = await currentManifest(data);
   if (published !== undefined && !allowOlder) assertNotOlder(clock, published.as_of);

@@ -92,6 +92,32 @@ describe.each(kept)('the data directory of %s', (version) => {
     expect(JSON.stringify(pulled)).toContain('"last_pull":"done"');
   });
 
+  it('is upgraded by a run: doctor and previews say that it is older, and it stays as it is', slow, async () => {
+    const data = directoryOf(version, 'looked-at');
+    const before = readFileSync(data.stateFile);
+    const files = readdirSync(data.warehouse, { recursive: true }).filter((name) => String(name).includes('before-'));
+    const { stdout } = await endOf(data.root, 'doctor');
+    expect(stdout).toMatch(/note {5}state: .* is of an older version, and nothing in it was looked at/);
+    for (const preview of [
+      ['run', 'refresh', '--dry-run'],
+      ['backfill', 'reports', '--dry-run'],
+    ])
+      expect(await endOf(data.root, ...preview)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('is of an older version of offerline, ') as string,
+      });
+    expect(readFileSync(data.stateFile).equals(before)).toBe(true);
+    expect(readdirSync(data.warehouse, { recursive: true }).filter((name) => String(name).includes('before-'))).toEqual(
+      files,
+    );
+    // A backup is of this version, whichever made the state, and says so.
+    const backup = await endOf(data.root, 'backup', `${data.root}.tar`);
+    expect(backup).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('is upgraded; the copy of before') as string,
+    });
+  });
+
   it.each<[what: string, spoil: (data: DataDirectory) => Promise<string> | string]>([
     ['the state', newerState],
     ['the store of deliveries', ({ deliveriesFile }) => newerSqlite(deliveriesFile)],

@@ -11,7 +11,7 @@ import { noProgress, type Progress } from '../../kit/logging/progress.ts';
 import { writeLake } from '../snapshot/lake/write-lake.ts';
 import { snapshotNames, switchCurrent } from '../snapshot/snapshot-store.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
-import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
+import { DamagedStateError, OlderStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { eventKinds } from '../../kit/vocabulary/values.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
@@ -30,7 +30,7 @@ import { examineSchedule } from './examine-schedule.ts';
 import { examineLandingFolder } from './landing-folder.ts';
 import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
-import { trouble, type Finding } from './finding.ts';
+import { note, trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
 import { invalidateMarts, markMartDays } from '../warehouse/dirty-partitions.ts';
 import { newestGoodToPublish, publishedFolders } from '../recovery/published-folders.ts';
@@ -87,7 +87,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     );
   }
 
-  let state = isFollower ? undefined : await openUnrepaired(opening, findings);
+  let state = isFollower ? undefined : await openUnrepaired(opening, request, findings);
   if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
     state = await recoverState(
       opening,
@@ -123,10 +123,12 @@ function leaveToWriter(findings: readonly Finding[]): void {
 }
 
 /**
- * Opens the state without recovering it. Returns undefined where there is none, or with a finding where it is damaged.
+ * Opens the state without recovering it. Returns undefined where there is none, or with a finding where it is damaged,
+ * or of an older version and nothing is to be repaired.
  */
 async function openUnrepaired(
   { data, settings, effects }: Opening,
+  { repair }: DoctorRequest,
   findings: Finding[],
 ): Promise<StateDatabase | undefined> {
   const newest = (await publishedFolders(data))[0];
@@ -146,8 +148,13 @@ async function openUnrepaired(
     return newest === undefined ? undefined : damaged('is missing, although a snapshot was published');
   let state: StateDatabase;
   try {
-    state = await openStateDatabase(data, settings, undefined, effects);
+    state = await openStateDatabase(data, settings, undefined, effects, { upgrade: repair });
   } catch (error) {
+    if (error instanceof OlderStateError) {
+      const problem = 'is of an older version, and nothing in it was looked at';
+      findings.push(note('state', data.stateFile, problem, 'the next run upgrades it; look again then'));
+      return undefined;
+    }
     if (!(error instanceof DamagedStateError)) throw error;
     return damaged(error.message);
   }

@@ -31,6 +31,8 @@ export interface Opening {
   effects: Effects;
   /** Allows lost event files whose logs the landing folder lacks. */
   withoutMissing?: boolean;
+  /** The command changes nothing: a state of an older version is refused. */
+  isPreview?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
   if (damage !== undefined) return recoverState(opening, damage);
   let state: StateDatabase;
   try {
-    state = await openStateDatabase(data, settings, undefined, effects);
+    state = await openStateDatabase(data, settings, undefined, effects, { upgrade: opening.isPreview !== true });
   } catch (error) {
     if (!(error instanceof DamagedStateError)) throw error;
     return recoverState(opening, error.message);

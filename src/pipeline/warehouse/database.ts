@@ -4,9 +4,10 @@ import type { Kysely } from 'kysely';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { makePrivateFolder, realEffects, type Effects } from '../../kit/files/effects.ts';
-import { OfferlineError, WarehouseBusyError } from '../../kit/errors/errors.ts';
+import { OfferlineError, UsageError, WarehouseBusyError } from '../../kit/errors/errors.ts';
 import { machineFailure } from '../../kit/errors/machine-failure.ts';
 import { commitTransaction, inTransaction } from '../../kit/duckdb/dialect/transaction.ts';
+import { counted } from '../../kit/text/counted.ts';
 import { duckdbOptions } from '../../kit/duckdb/duckdb-options.ts';
 import { openDuckDB, type OpenDuckDB } from '../../kit/duckdb/open.ts';
 import { copyBeforeUpgrade } from './copy-before-upgrade.ts';
@@ -48,16 +49,27 @@ export interface StateDatabase {
  */
 const openFiles = new Set<string>();
 
+/** The state is of an older version, and the command changes nothing. */
+export class OlderStateError extends UsageError {
+  constructor(file: string, migrations: number) {
+    super(
+      `${file} is of an older version of offerline, ${counted(migrations, 'migration')} behind, and nothing was changed: \`offerline run refresh\` upgrades it, and keeps a copy of it`,
+    );
+  }
+}
+
 /**
  * Opens `state.duckdb`, made and migrated as needed; that of an older version is copied first. The caller holds the
  * writer lock. Throws `OfferlineError` when the file cannot be opened, `NewerDataError` when a newer version wrote it,
- * `WarehouseBusyError` when another program has it open.
+ * `WarehouseBusyError` when another program has it open, `OlderStateError` without `upgrade` where an older version
+ * wrote it.
  */
 export async function openStateDatabase(
   data: DataDirectory,
   settings: Pick<Settings, 'duckdb'>,
   migrations: string = migrationsFolder,
   effects: Effects = realEffects,
+  { upgrade = true } = {},
 ): Promise<StateDatabase> {
   makePrivateFolder(data.warehouse);
   await effects.files.makeDirectory(data.scratch);
@@ -70,6 +82,7 @@ export async function openStateDatabase(
     const { executed, pending } = await compareMigrations(opened.db, data.stateFile, migrations);
     const [next] = pending;
     if (next === undefined) return opened;
+    if (executed.length > 0 && !upgrade) throw new OlderStateError(data.stateFile, pending.length);
     if (executed.length > 0) {
       // Reading the open file would lose the lock on it.
       await opened.close();
