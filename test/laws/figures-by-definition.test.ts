@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { momentOf } from '../../src/kit/time/moment.ts';
+import { endOfDay, microsecondsOf, momentOf, type Day } from '../../src/kit/time/moment.ts';
 import type { QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { arbitraryLandings, source } from './reference/arbitrary-landings.ts';
 import { asPublished } from './reference/as-published.ts';
+import type { Landing, Micros } from './reference/facts.ts';
 import { Reference } from './reference/figures.ts';
 import { land } from './reference/landings.ts';
 import { newsAboutOlderDays } from './reference/news-about-older-days.ts';
@@ -37,6 +38,23 @@ function reward(amount: bigint): string {
   return `${tenThousandths / 10_000n}.${String(tenThousandths % 10_000n).padStart(4, '0')}`;
 }
 
+/** Reports of days that are over and of which the snapshot says that nothing has changed them since. */
+async function currentReports(pipeline: PipelineUnderTest): Promise<{ day: Day; rows: QueryRow[] }[]> {
+  const days = await pipeline.ask<{ day: Day }>(
+    `SELECT report_date AS day FROM report_days WHERE state = 'current' ORDER BY day`,
+  );
+  const rows = await pipeline.ask('FROM report_daily ORDER BY report_date, offer_id');
+  return days.map(({ day }) => ({
+    day,
+    rows: rows.filter((row) => row['report_date'] === day).map(({ report_date: _day, ...figures }) => figures),
+  }));
+}
+
+function reportByDefinition(landings: readonly Landing[], day: Day): QueryRow[] {
+  const asOf = microsecondsOf(endOfDay(day)) as Micros;
+  return asPublished(new Reference(landings, asOf), asOf, percentKept).offer_stats_2d;
+}
+
 it('publishes after every run the figures and postbacks of a plain reading of their definitions', async () => {
   let sent = 0;
   await fc.assert(
@@ -49,6 +67,8 @@ it('publishes after every run the figures and postbacks of a plain reading of th
         const expected = asPublished(new Reference(landings.slice(0, index + 1)), landing.asOf, percentKept);
         expect(published.offer_stats_2d).toEqual(expected.offer_stats_2d);
         expect(published.report_of_today).toEqual(expected.offer_stats_2d);
+        for (const { day, rows } of await currentReports(pipeline))
+          expect(rows, day).toEqual(reportByDefinition(landings.slice(0, index + 1), day));
         for (const mart of ['offer_hourly', 'offer_daily', 'network_hourly', 'site_daily'] as const)
           expect(published[mart], mart).toEqual(expected[mart]);
         const columns = ['conversion_id', 'click_id', 'status', 'offer_id', 'payout', 'credited_at'];

@@ -63,11 +63,10 @@ export class Reference {
   readonly #clicks: readonly Click[];
   readonly #events: readonly ConversionEvent[];
 
-  /** The figures as of the last of these runs. */
-  constructor(landings: readonly Landing[]) {
-    const last = landings.at(-1);
-    if (last === undefined) throw new Error('there are no figures before the first run');
-    this.#asOf = last.asOf;
+  /** The figures after these runs, as of the last of them or of an earlier moment. */
+  constructor(landings: readonly Landing[], asOf: Micros | undefined = landings.at(-1)?.asOf) {
+    if (asOf === undefined) throw new Error('there are no figures before the first run');
+    this.#asOf = asOf;
     this.#catalog = new CatalogHistory(landings);
     this.#clicks = landings.flatMap(({ clicks }) => clicks);
     this.#events = landings.flatMap(({ events }) => events);

@@ -17,10 +17,16 @@ const event = (
 ): ConversionEvent => ({ conversionId, clickId, kind, occurredAt: at(occurredAt), eventId: null, payout: null });
 
 /**
- * Two credits of days before the window: the second run learns the click of one, and as-of reaches the chargeback of
- * the other.
+ * Two credits of days before the window: the last run learns the click of one, and as-of reaches the chargeback of the
+ * other. Of a third credit, whose day was reported meanwhile, it learns both.
  */
 export const newsAboutOlderDays: Landing[] = [
+  {
+    asOf: at('2026-03-09T20:00:00Z'),
+    catalog: null,
+    clicks: [],
+    events: [event('reversed', 'late', 'credit', '2026-03-09T12:00:00Z')],
+  },
   {
     asOf: at('2026-03-10T10:00:00Z'),
     catalog: [
@@ -40,5 +46,10 @@ export const newsAboutOlderDays: Landing[] = [
       event('standing', 'known', 'chargeback', '2026-03-10T11:00:00Z'),
     ],
   },
-  { asOf: at('2026-03-10T12:00:00Z'), catalog: null, clicks: [click('missing', '2026-03-10T09:00:00Z')], events: [] },
+  {
+    asOf: at('2026-03-10T12:00:00Z'),
+    catalog: null,
+    clicks: [click('missing', '2026-03-10T09:00:00Z'), click('late', '2026-03-06T09:00:00Z')],
+    events: [event('reversed', 'late', 'chargeback', '2026-03-10T11:30:00Z')],
+  },
 ];

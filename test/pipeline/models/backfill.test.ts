@@ -234,6 +234,33 @@ it('late files mark exactly the reports that they change, and say why', slow, as
   expect(await outdated(landing)).toEqual(['02', '03', '06', '07'].map((each) => `${each} offers new to the catalog`));
 });
 
+it('a late click marks the reports of its credit, whatever else of the conversion comes with it', slow, async () => {
+  await using landing = await reported();
+  const waiting = (['chargeback', 'reject', 'pending'] as const).map((kind, index) => ({
+    kind,
+    credit: conversion(kind, { click_id: kind, occurred_at: `${day(6 + 3 * index)}T11:00:00Z` }),
+  }));
+  await landing.put(
+    'conversions/early.ndjson',
+    waiting.map(({ credit }) => credit),
+  );
+  await landing.ingest({ runId: 300 });
+  await landing.models();
+  await landing.put(
+    'clicks/late.ndjson',
+    waiting.map(({ kind }) => click(kind, { clicked_at: `${day(2)}T10:00:00Z` })),
+  );
+  await landing.put(
+    'conversions/later.ndjson',
+    waiting.map(({ kind, credit }) => ({ ...credit, kind, occurred_at: `${day(16)}T11:00:00Z` })),
+  );
+  await landing.ingest({ runId: 301 });
+  expect(await outdated(landing)).toEqual([
+    '02 new clicks',
+    '03 new clicks',
+    ...['06', '07', '09', '10', '12', '13'].map((each) => `${each} clicks that conversions waited for`),
+  ]);
+});
 it('a run computes some of the outdated reports, the newest first; others stay marked', slow, async () => {
   await using landing = await reported();
   await landing.put(

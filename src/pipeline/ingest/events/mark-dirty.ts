@@ -37,15 +37,14 @@ export async function markReportsOfNewEvents(
      CROSS JOIN (VALUES (0), (1)) AS steps (later)
      WHERE credit.occurred_at::DATE + later >= event.occurred_at::DATE`,
   );
+  // Days of new credits are marked above, whenever their click comes. What else is new of a conversion leaves the days
+  // of its older credit to be marked here.
+  const newCredits = `SELECT conversion_id FROM ${newEvents} WHERE kind = 'credit'`;
   await markReports(
     connection,
     'attribution',
     runId,
-    bothDays(
-      creditDays(
-        `click_id IN (SELECT click_id FROM ${foundClicks}) AND conversion_id NOT IN (SELECT conversion_id FROM ${newEvents})`,
-      ),
-    ),
+    bothDays(creditDays(`click_id IN (SELECT click_id FROM ${foundClicks}) AND conversion_id NOT IN (${newCredits})`)),
   );
 }
 
