@@ -17,8 +17,8 @@
 --   created_at: The source's, else as-of of the run that first saw the offer, UTC
 --   updated_at: As-of of the run that last changed what is published of it, UTC
 --   removed_at?: As-of of the run that found it gone from its source's catalog, UTC; NULL while it is there
---   capped_at?: With hide_capped_offers: as-of of the run that last found a daily cap reached, and hid it from the feeds, UTC; NULL where none did
---   uncapped_at?: As-of of the run that showed it again after that, UTC; NULL while it is hidden, or never was
+--   capped_at?: With hide_capped_offers: as-of of the run that last found a daily cap reached, and hid it from the feeds, or just after that of the snapshot before, UTC; NULL where none did
+--   uncapped_at?: As-of of the run that showed it again after that, or just after that of the snapshot before, UTC; NULL while it is hidden, or never was
 SELECT
   latest.offer_id,
   offers.source,

@@ -5,7 +5,7 @@
 -- key: site_key, valid_from
 -- columns:
 --   site_key: Public identifier of the site, also of one that sites.json has no more
---   valid_from: As-of of the run that first saw these terms, UTC
+--   valid_from: As-of of the run that first saw these terms, or just after that of the snapshot before, UTC
 --   valid_to?: valid_from of the terms that followed, UTC; NULL for those in force
 --   commission: The network's share of a payout, from 0 to 1
 --   commissions: Shares of the payouts of some offers: a list of offer, its public id, or source, with commission

@@ -7,7 +7,7 @@
 --   status: active, pending while not approved, or paused
 --   variant: The variant of the publisher API it uses: A, B or C
 --   commission: The network's share of a payout, from 0 to 1
---   commission_changed_at?: As-of of the run that last saw the commission, or one of site_commissions, change, UTC; NULL while none did
+--   commission_changed_at?: As-of of the run that last saw the commission, or one of site_commissions, change, or just after that of the snapshot before, UTC; NULL while none did
 --   reward_rate: Publisher's points for one USD
 --   rate_limit_per_hour: Requests that each bucket allows within any 60 minutes, in variants B and C
 SELECT

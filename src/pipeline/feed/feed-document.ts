@@ -54,7 +54,7 @@ export const feedSitesSchema = z.strictObject({
       terms: z
         .array(
           z.strictObject({
-            /** As-of of the run that first saw them. */
+            /** As-of of the run that first saw them, or just after that of the snapshot before. */
             valid_from: timestamp,
             ...siteTermsSchema.shape,
           }),

@@ -11,7 +11,7 @@ import { quoted } from '../../kit/text/sql-text.ts';
 import { currentMarts, invalidateMartsSince } from '../warehouse/dirty-partitions.ts';
 import type { Sites } from '../../kit/sites/sites.ts';
 import { aheadOfClock, assertNotAhead, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
-import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
+import { compareMoments, dateOf, momentOfMilliseconds, shiftMoment, type Moment } from '../../kit/time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import { withoutFsst, type StateDatabase } from '../warehouse/database.ts';
 import { readMart } from '../sql/run-model.ts';
@@ -70,8 +70,9 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
     await state.transaction(async () => {
-      await recordSiteTerms(state, sites.sites, run.asOf);
-      await recordCappedOffers(run, state.connection);
+      const from = changesCountFrom(run, published);
+      await recordSiteTerms(state, sites.sites, from);
+      await recordCappedOffers(run, from, state.connection);
       // A state that was brought from another machine has none until now.
       await ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId);
     }, 'terms, caps and keys');
@@ -186,6 +187,17 @@ export function assertNotOlder(
     ? `, which is ahead of this machine's clock: ${futureTimestampsAdvice}`
     : '; pass --allow-older to publish the past';
   throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
+}
+
+/**
+ * Returns the moment from which changes count that publishing finds: as-of, but after that of the published snapshot,
+ * since a publisher who syncs by `updated_since` asks for what is later than that. One that an as-of before it and the
+ * clock both contradict is not waited for.
+ */
+function changesCountFrom({ asOf, wallClock }: Run, published: Manifest | undefined): Moment {
+  if (published === undefined || compareMoments(published.as_of, asOf) < 0) return asOf;
+  const isWrong = published.as_of !== asOf && aheadOfClock(published.as_of, dateOf(wallClock).getTime()) > 0;
+  return isWrong ? asOf : shiftMoment(published.as_of, 1n);
 }
 
 /** Returns a digest of everything that a snapshot's content depends on. */

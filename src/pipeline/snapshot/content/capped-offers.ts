@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
-import { dayOf } from '../../../kit/time/moment.ts';
+import { dayOf, type Moment } from '../../../kit/time/moment.ts';
 import type { Run } from '../../runs/stage.ts';
 import { makeRunInput } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 
 /**
  * Records which offers have reached a daily cap as of the run's as-of, so that feeds hide them, and which of those
- * before have not; without `hide_capped_offers` none has. A change counts from as-of on, or a microsecond after the one
- * before where as-of is not later. In the caller's transaction.
+ * before have not; without `hide_capped_offers` none has. A change counts `from` a moment on, or a microsecond after
+ * the one before where that is not earlier. In the caller's transaction.
  */
-export async function recordCappedOffers(run: Run, connection: DuckDBConnection): Promise<void> {
-  const at = `greatest(TIMESTAMPTZ '${run.asOf}', coalesce(uncapped_at, capped_at) + INTERVAL 1 MICROSECOND)`;
+export async function recordCappedOffers(run: Run, from: Moment, connection: DuckDBConnection): Promise<void> {
+  const at = `greatest(TIMESTAMPTZ '${from}', coalesce(uncapped_at, capped_at) + INTERVAL 1 MICROSECOND)`;
   if (!run.settings.hide_capped_offers) {
     await connection.run(`UPDATE capped_offers SET uncapped_at = ${at} WHERE uncapped_at IS NULL`);
     return;
@@ -29,7 +29,7 @@ export async function recordCappedOffers(run: Run, connection: DuckDBConnection)
      WHERE uncapped_at IS NOT NULL AND offer_id IN (SELECT offer_id FROM ${capped})`,
   );
   await connection.run(
-    `INSERT INTO capped_offers SELECT offer_id, TIMESTAMPTZ '${run.asOf}', NULL FROM ${capped}
+    `INSERT INTO capped_offers SELECT offer_id, TIMESTAMPTZ '${from}', NULL FROM ${capped}
      WHERE offer_id NOT IN (SELECT offer_id FROM capped_offers)`,
   );
 }

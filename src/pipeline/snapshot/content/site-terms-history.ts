@@ -6,13 +6,14 @@ import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 
 /**
  * Records changes of sites' terms. They change feeds: offers whose amounts change, or that a site may have from now on,
- * count as updated. They change conversions, whose rewards go by the rate, too. A site's first terms are no change. In
- * the caller's transaction.
+ * count as updated. They change conversions, whose rewards go by the rate, too. A site's first terms are no change. A
+ * change counts `from` a moment on, or a microsecond after the one before where that is not earlier. In the caller's
+ * transaction.
  */
 export async function recordSiteTerms(
   { connection, db }: StateDatabase,
   sites: readonly Site[],
-  asOf: Moment,
+  from: Moment,
 ): Promise<void> {
   const latest = await db
     .selectFrom('site_terms')
@@ -35,7 +36,7 @@ export async function recordSiteTerms(
       last.reward_rate !== null &&
       Number(last.reward_rate) === site.reward_rate;
     if (isSame) return [];
-    const valid_from = validFrom(asOf, last?.valid_from);
+    const valid_from = validFrom(from, last?.valid_from);
     const reward_rate = rewardRateText(site);
     return [{ site_key: site.site_key, valid_from, commission: terms.commission, commissions, offers, reward_rate }];
   });
@@ -50,9 +51,8 @@ export async function recordSiteTerms(
   await insertRows(connection, 'site_terms', shape, changed);
 }
 
-/** Returns as-of, or a microsecond after the last change where as-of is not later. */
-function validFrom(asOf: Moment, last: Moment | undefined): Moment {
-  if (last === undefined) return asOf;
+function validFrom(from: Moment, last: Moment | undefined): Moment {
+  if (last === undefined) return from;
   const following = shiftMoment(last, 1n);
-  return compareMoments(following, asOf) > 0 ? following : asOf;
+  return compareMoments(following, from) > 0 ? following : from;
 }
