@@ -53,6 +53,16 @@ export class OfferIndex {
     return all;
   }
 
+  /** The set of the offers that only one of two rules lets a site have. */
+  moved(before: OfferRules, after: OfferRules): Bitset {
+    const [was, is] = [before, after].map((rules) => this.offered(rules) ?? this.ofType(undefined)) as [Bitset, Bitset];
+    const moved = was.copy();
+    moved.subtract(is);
+    is.subtract(was);
+    moved.unite(is);
+    return moved;
+  }
+
   /** A set for the caller to narrow further. */
   matching(
     type: OfferType,
@@ -77,13 +87,14 @@ export class OfferIndex {
   /** The set of the offers that rules let a site have; undefined where they are all of them. */
   offered({ allow, deny }: OfferRules): Bitset | undefined {
     if (allow === undefined && deny === undefined) return undefined;
-    const offered = this.#selected(allow ?? []);
+    const offered = this.selected(allow ?? []);
     if (allow === undefined) offered.unite(this.ofType(undefined));
-    if (deny !== undefined) offered.subtract(this.#selected(deny));
+    if (deny !== undefined) offered.subtract(this.selected(deny));
     return offered;
   }
 
-  #selected(selectors: readonly OfferSelector[]): Bitset {
+  /** The set of the offers that one of the selectors names. */
+  selected(selectors: readonly OfferSelector[]): Bitset {
     const selected = new Bitset(this.#offers);
     for (const selector of selectors) for (const index of this.#named(selector)) selected.add(index);
     return selected;

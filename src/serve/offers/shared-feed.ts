@@ -1,4 +1,6 @@
-import { commissionOf } from '../../kit/sites/offer-commissions.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { commissionOf, type OfferCommission } from '../../kit/sites/offer-commissions.ts';
+import type { OfferSelector } from '../../kit/sites/offer-rules.ts';
 import type { SiteTerms } from '../../kit/sites/site-terms.ts';
 import { microsecondsNumber, withOffset, type Microseconds } from '../../kit/time/iso-moment.ts';
 import type { OfferType } from '../http/parameters.ts';
@@ -41,7 +43,7 @@ export class SharedFeed {
   /** Undefined where all offers are offered. */
   readonly #offered: Bitset | undefined;
   readonly #changes: readonly Change[];
-  /** By offer the last change of terms that changed it, from 1; 0 without one. Undefined where none changed any. */
+  /** By offer the last change of terms that changed it, from 1; 0 without one. Undefined without changes. */
   readonly #changed: Uint16Array | undefined;
 
   constructor({ first, changes }: TermsHistory, all: FeedOfAll) {
@@ -52,12 +54,7 @@ export class SharedFeed {
       at: microsecondsNumber(validFrom),
       text: withOffset(validFrom),
     }));
-    if (changes.length > 0) this.#changed = new Uint16Array(all.offers.length);
-    let before = first;
-    for (const [place, { terms }] of changes.entries()) {
-      for (const index of changedOffers(before, terms, all)) (this.#changed as Uint16Array)[index] = place + 1;
-      before = terms;
-    }
+    if (changes.length > 0) this.#changed = lastChanges([first, ...changes.map(({ terms }) => terms)], all);
   }
 
   /** To be asked for once a page: those of many commissions are not all kept. */
@@ -110,12 +107,35 @@ export class SharedFeed {
   }
 }
 
-/** Yields the offers whose amounts differ under the other terms, or that only one of them offers. */
-function* changedOffers(before: SiteTerms, after: SiteTerms, { offers, index }: FeedOfAll): Generator<number> {
-  const [wasOffered, isOffered] = [index.offered(before.offers), index.offered(after.offers)];
-  const [was, is] = [before, after].map(({ commission, commissions }) => commissionOf(commission, commissions));
-  for (const offer of offers) {
-    const isMoved = (wasOffered?.has(offer.index) ?? true) !== (isOffered?.has(offer.index) ?? true);
-    if (isMoved || was?.(offer) !== is?.(offer)) yield offer.index;
+/**
+ * Returns by offer the place of the last terms under which its amounts are others than under those before, or that only
+ * one of both offers; 0 without any. From the newest terms on, and only for offers that they may concern: sites have
+ * hundreds of terms, and snapshots tens of thousands of offers.
+ */
+function lastChanges(history: readonly SiteTerms[], { offers, index }: FeedOfAll): Uint16Array {
+  const last = new Uint16Array(offers.length);
+  // Those that no later terms changed.
+  let open = offers;
+  for (let place = history.length - 1; place > 0 && open.length > 0; place--) {
+    const [before, after] = [history[place - 1], history[place]] as [SiteTerms, SiteTerms];
+    if (!isDeepStrictEqual(before.offers, after.offers))
+      for (const moved of index.moved(before.offers, after.offers).slice()) last[moved] ||= place;
+    const isOfAll = before.commission !== after.commission;
+    const named = index.selected(namedByOneOnly(before.commissions, after.commissions)).slice();
+    const concerned = isOfAll ? open : named.map((each) => offers[each] as ServedOffer);
+    const [was, is] = [before, after].map(({ commission, commissions }) => commissionOf(commission, commissions));
+    for (const offer of concerned) if (was?.(offer) !== is?.(offer)) last[offer.index] ||= place;
+    if (isOfAll) open = open.filter((offer) => last[offer.index] === 0);
   }
+  return last;
+}
+
+/** Selectors of the commissions that only one of the lists has. */
+function namedByOneOnly(one: readonly OfferCommission[], other: readonly OfferCommission[]): OfferSelector[] {
+  const key = ({ offer, source, commission }: OfferCommission) => `${offer} ${commission} ${source}`;
+  const [ofOne, ofOther] = [one, other].map((list) => new Set(list.map(key)));
+  return [
+    ...one.filter((commission) => ofOther?.has(key(commission)) === false),
+    ...other.filter((commission) => ofOne?.has(key(commission)) === false),
+  ].map(({ offer, source }) => (source === null ? { offer: offer ?? undefined } : { source }));
 }
