@@ -88,7 +88,7 @@ beforeAll(async () => {
     event('v1', 'a', 'credit', '17T11:00:00'),
     event('v2', 'a', 'credit', '18T11:00:00', { payout: '0.00005' }),
     event('v3', 'b', 'credit', '18T12:00:00'),
-    event('v4', 'c', 'credit', '19T12:00:00'),
+    event('v4', 'c', 'credit', '19T12:00:00', { payout: '4' }),
     event('v5', 'b', 'reject', '19T13:00:00', { reason: 'no "install"' }),
     event('w1', 'd', 'credit', '17T11:00:00', { payout: '4' }),
     event('w2', 'd', 'pending', '16T11:00:00', { payout: '5' }),
