@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
@@ -308,6 +308,17 @@ describe('sources.json', () => {
       expect(readSources(data).sources.map(({ source }) => source)).toEqual(['a', 'north']);
     },
   );
+
+  it('is the one that a link leads to', async () => {
+    const { data, remove } = await temporaryData();
+    onTestFinished(remove);
+    const kept = join(data.root, 'kept.json');
+    await writeFile(kept, '{"sources": [{"source": "a"}]}');
+    await symlink(kept, data.sourcesFile);
+    await addSource(data, draft);
+    expect(await readlink(data.sourcesFile)).toBe(kept);
+    expect(await readFile(kept, 'utf8')).toContain('"north"');
+  });
 
   it('stays as it is where the command is killed while it waits for the page', async () => {
     const { data, network } = await started('everflow');

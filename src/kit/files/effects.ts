@@ -1,6 +1,7 @@
-import { chmodSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { constants, copyFile, open, mkdir, rename, statfs, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { OfferlineError } from '../errors/errors.ts';
 import { openAppendFile, type AppendFile } from './append-file.ts';
 
 /**
@@ -18,6 +19,9 @@ export interface Effects {
   perform<T>(step: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** Numbers of the user and the group that a file belongs to. */
+export type FileOwner = Record<'uid' | 'gid', number>;
+
 /** The operations that change the disk and can fail. `step` names the moment for fault tests. */
 export interface FileEffects {
   /** Creates a folder and missing ones above it; returns the uppermost one created, undefined where all existed. */
@@ -31,8 +35,11 @@ export interface FileEffects {
   symbolicLink(target: string, path: string, step: string): Promise<void>;
   /** Shares the bytes where the file system can. */
   copyFile(from: string, to: string, step: string): Promise<void>;
-  /** Writes a file. With `mode` it has that mode from its first byte on; without one the process's umask applies. */
-  writeFile(path: string, content: string | Uint8Array, step: string, mode?: number): Promise<void>;
+  /**
+   * Writes a file. With `mode` and `owner` it has these from its first byte on; without a mode the process's umask
+   * applies.
+   */
+  writeFile(path: string, content: string | Uint8Array, step: string, mode?: number, owner?: FileOwner): Promise<void>;
   remove(path: string, step: string): Promise<void>;
   /**
    * Makes a file that is only added to; `isForced`: each addition is on the disk once it is made. Fails where there is
@@ -55,9 +62,13 @@ export const realEffects: Effects = {
     hardLink: async (existing, path) => linkSync(existing, path),
     symbolicLink: (target, path) => symlink(target, path),
     copyFile: (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE),
-    writeFile: async (path, content, _step, mode) => {
+    writeFile: async (path, content, _step, mode, owner) => {
       const handle = await open(path, 'w', mode);
       try {
+        if (owner !== undefined) {
+          const { uid, gid } = await handle.stat();
+          if (uid !== owner.uid || gid !== owner.gid) await handle.chown(owner.uid, owner.gid);
+        }
         // The umask may have removed bits, and a file of a killed process has its own mode.
         if (mode !== undefined) await handle.chmod(mode);
         await handle.writeFile(content);
@@ -87,7 +98,7 @@ async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
 
 /**
  * Writes a file so that a reader sees the old content or the new, never a part: temp name, fsync, rename, fsync of the
- * folder. With `mode` the file has it from its first byte.
+ * folder. With `mode` and `owner` the file has these from its first byte.
  */
 export async function replaceFile(
   path: string,
@@ -95,11 +106,40 @@ export async function replaceFile(
   step: string,
   files: FileEffects = realEffects.files,
   mode?: number,
+  owner?: FileOwner,
 ): Promise<void> {
   const temporary = `${path}.tmp`;
-  await files.writeFile(temporary, content, `${step}: written`, mode);
+  await files.writeFile(temporary, content, `${step}: written`, mode, owner);
   await files.rename(temporary, path, `${step}: renamed`);
   await files.syncDirectory(dirname(path), `${step}: folder synced`);
+}
+
+/**
+ * Replaces a file that an operator keeps: mode and owner stay, so that who reads it still may, and where `path` is a
+ * link, the file that it leads to is replaced. A new file has `newMode`. Throws `OfferlineError`, with the file as it
+ * was, where it is somebody else's and this user may not leave it theirs.
+ */
+export async function rewriteFile(
+  path: string,
+  content: string,
+  step: string,
+  files: FileEffects = realEffects.files,
+  newMode?: number,
+): Promise<void> {
+  if (!existsSync(path)) return replaceFile(path, content, step, files, newMode);
+  const file = realpathSync(path);
+  const { mode, uid, gid } = statSync(file);
+  try {
+    await replaceFile(file, content, step, files, mode & 0o777, { uid, gid });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== 'fchown') throw error;
+    await files.remove(`${file}.tmp`, `${step}: taken back`);
+    throw new OfferlineError(
+      `${file} belongs to user ${uid} and group ${gid}, whose it would not stay; nothing was changed, run this as that user`,
+      undefined,
+      { cause: error },
+    );
+  }
 }
 
 /** Restricts a folder to its owner again. */

@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { exitCode, OfferlineError, UsageError } from '../errors/errors.ts';
-import { replaceFile, type FileEffects } from '../files/effects.ts';
+import { rewriteFile, type FileEffects } from '../files/effects.ts';
 import { acquireProcessLock } from '../files/process-lock.ts';
 import { nearestWord } from '../text/nearest-word.ts';
 import { readSites, sitesSchema } from './sites.ts';
@@ -29,7 +29,8 @@ export async function editSites<Result>(
     : await acquireProcessLock(
         {
           name: 'list of sites',
-          lockFile: `${file}.lock`,
+          // Of the file itself, so that those who come by a link and those who do not wait for each other.
+          lockFile: `${existsSync(file) ? realpathSync(file) : file}.lock`,
           busy: (message) => new OfferlineError(message, exitCode.busy),
         },
         { command: 'sites', waitSeconds, onWaiting: () => undefined },
@@ -45,9 +46,7 @@ export async function editSites<Result>(
     if (dryRun) return result;
     if (existsSync(file) === isNew || (!isNew && readTextFile(file) !== text))
       throw new OfferlineError(`${file} was changed by somebody else meanwhile; look at it, and try again`);
-    // The new file takes the old one's place, so it must not be open to more readers than that was.
-    const mode = isNew ? 0o600 : statSync(file).mode & 0o777;
-    await replaceFile(file, edited, 'sites', files, mode);
+    await rewriteFile(file, edited, 'sites', files, 0o600);
     return result;
   } finally {
     lock?.release();

@@ -1,7 +1,6 @@
-import { stat } from 'node:fs/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { parseSettings, readSettingsText } from '../../kit/config/settings.ts';
-import { replaceFile } from '../../kit/files/effects.ts';
+import { rewriteFile } from '../../kit/files/effects.ts';
 
 /**
  * Adds a mapping to `offerline.json`, behind those that are there. Throws `UsageError` where the file, or what it would
@@ -15,9 +14,5 @@ export async function writeMapping(data: DataDirectory, mapping: Record<string, 
   const files = [...((settings['files'] as unknown[] | undefined) ?? []), mapping];
   const after = `${JSON.stringify({ ...settings, files }, null, 2)}\n`;
   parseSettings(after, settingsFile);
-  const mode = await stat(settingsFile).then(
-    (about) => about.mode & 0o777,
-    () => undefined,
-  );
-  await replaceFile(settingsFile, after, 'settings', undefined, mode);
+  await rewriteFile(settingsFile, after, 'settings');
 }

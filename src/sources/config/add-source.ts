@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { describeIssue } from '../../kit/config/describe-issue.ts';
@@ -6,7 +6,7 @@ import { describeProblems } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import type { Secret } from '../../kit/config/secrets.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { makePrivateFolder, realEffects, replaceFile, rewriteFile, type FileEffects } from '../../kit/files/effects.ts';
 import { readSources, sourcesSchema, type SourceEntry } from './sources-file.ts';
 
 /** A secret that is not written yet: a reference, the text itself, or a text that gets a file of its own. */
@@ -77,7 +77,7 @@ export async function addSource(
     makePrivateFolder(dirname(secretFile));
     await replaceFile(secretFile, `${secret}\n`, 'secret', files, privateFile);
   }
-  await replaceFile(file, text, 'sources', files, isNew ? privateFile : statSync(file).mode & 0o777);
+  await rewriteFile(file, text, 'sources', files, privateFile);
   return kept.map(({ file: secretFile }) => secretFile);
 }
 

@@ -45,12 +45,12 @@ export function watchedEffects(wallClock: number, at: (point: StepPoint) => void
           await truncate(to, Math.floor((await stat(from)).size / 2));
         },
       ),
-    writeFile: (path, content, step, mode) => {
+    writeFile: (path, content, step, ...about) => {
       const half = content.slice(0, content.length / 2);
       return watch(
         step,
-        () => real.writeFile(path, content, step, mode),
-        () => real.writeFile(path, half, step, mode),
+        () => real.writeFile(path, content, step, ...about),
+        () => real.writeFile(path, half, step, ...about),
       );
     },
     remove: (path, step) => watch(step, () => real.remove(path, step)),

@@ -1,8 +1,20 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { addSite } from '../../../src/kit/sites/add-site.ts';
 import { editSites } from '../../../src/kit/sites/edit-sites.ts';
-import { realEffects } from '../../../src/kit/files/effects.ts';
+import { realEffects, type FileEffects } from '../../../src/kit/files/effects.ts';
 import { readSites } from '../../../src/kit/sites/sites.ts';
 import { endOf } from '../../support/commands.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSnapshot } from '../../support/published-snapshot.ts';
@@ -146,6 +158,49 @@ it('what somebody else writes meanwhile is not overwritten', async () => {
   const editing = editSites(data.sitesFile, () => writeFileSync(data.sitesFile, theirs), realEffects.files);
   await expect(editing).rejects.toThrow('was changed by somebody else meanwhile');
   expect(readFileSync(data.sitesFile, 'utf8')).toBe(theirs);
+});
+
+it('a link to the file stays one, and an edit by it waits for one of the file itself', async () => {
+  const { data, words, written } = await commands();
+  const kept = join(data.root, 'kept', 'sites.json');
+  mkdirSync(join(data.root, 'kept'));
+  renameSync(data.sitesFile, kept);
+  symlinkSync(kept, data.sitesFile);
+  expect((await words('set', 'wall', '--commission', '0.2')).code).toBe(0);
+  expect(lstatSync(data.sitesFile).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual(written());
+  expect(written().sites[1].commission).toBe(0.2);
+  await Promise.all([data.sitesFile, kept].map((file, place) => addSite(file, { site_key: `s${place}` })));
+  expect(
+    written()
+      .sites.map(({ site_key }) => site_key as string)
+      .toSorted(),
+  ).toEqual(['other', 's0', 's1', 'wall']);
+});
+
+it.skipIf(process.getuid?.() !== 0)('the owner of the file keeps it where root edits it (as root)', async () => {
+  const { data } = await commands();
+  chownSync(data.sitesFile, 4711, 4712);
+  await addSite(data.sitesFile, { site_key: 'a' });
+  expect(statSync(data.sitesFile)).toMatchObject({ uid: 4711, gid: 4712 });
+});
+
+it('an edit that would take the file from its owner changes nothing', async () => {
+  const { data } = await commands();
+  const [before, { uid, gid }] = [readFileSync(data.sitesFile, 'utf8'), statSync(data.sitesFile)];
+  const notPermitted = Object.assign(new Error('EPERM: operation not permitted, fchown'), { syscall: 'fchown' });
+  const asAnother: FileEffects = {
+    ...realEffects.files,
+    writeFile: (path, _content, _step, _mode, owner) => {
+      writeFileSync(path, '');
+      expect(owner).toEqual({ uid, gid });
+      return Promise.reject(notPermitted);
+    },
+  };
+  const editing = editSites(data.sitesFile, (sites) => sites.pop(), asAnother);
+  await expect(editing).rejects.toThrow(`${data.sitesFile} belongs to user ${uid} and group ${gid}`);
+  expect(readFileSync(data.sitesFile, 'utf8')).toBe(before);
+  expect(existsSync(`${data.sitesFile}.tmp`)).toBe(false);
 });
 
 it('edits at the same time come one after the other, and all are kept', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -302,6 +302,17 @@ describe('writing a mapping', () => {
     expect(JSON.parse(after)).toEqual({ port: 9000, files: [mapping, { ...mapping, match: 'offers/other/**' }] });
     await expect(writeMapping(data, { match: 'elsewhere/**' })).rejects.toThrow('files[2].match');
     expect(await readFile(data.settingsFile, 'utf8')).toBe(after);
+  });
+
+  it('changes the file that a link leads to', async () => {
+    const data = await newData();
+    const kept = join(data.root, 'kept.json');
+    await writeFile(kept, '{"port": 9000}');
+    await symlink(kept, data.settingsFile);
+    const mapping = { match: 'offers/net/**', fields: { external_id: 'id', title: 'name', payout: 'rate' } };
+    await writeMapping(data, mapping);
+    expect(await readlink(data.settingsFile)).toBe(kept);
+    expect(JSON.parse(await readFile(kept, 'utf8'))).toEqual({ port: 9000, files: [mapping] });
   });
 });
 
