@@ -23,6 +23,8 @@ const retentionMilliseconds = 7 * day;
 const maxRedirects = 3;
 /** Limit of all requests for one picture together, from the look-up of a host to the last byte. */
 const pictureMilliseconds = 30_000;
+/** Part of that which a host must have had before its silence counts: hosts before it may have used up the rest. */
+const fairShare = 1 / 6;
 
 /** Resources of a pass. */
 interface Mirror {
@@ -121,7 +123,8 @@ class Pass {
   }
 
   async mirror(picture: IndexedPicture): Promise<void> {
-    let left = this.#mirror.pictureMilliseconds ?? pictureMilliseconds;
+    const limit = this.#mirror.pictureMilliseconds ?? pictureMilliseconds;
+    let left = limit;
     let url = new URL(picture.address);
     try {
       for (let hops = 0; ; hops++) {
@@ -130,9 +133,10 @@ class Pass {
           if (this.#broken || this.#mirror.stop.aborted) return undefined;
           if (hops === 0) this.summary.asked += 1;
           const began = performance.now();
-          const answer = await this.#ask(url, picture, left);
+          const given = left;
+          const answer = await this.#ask(url, picture, given);
           left -= performance.now() - began;
-          this.#hosts.answered(host, !isUnanswered(answer));
+          if (!isTimeout(answer) || given >= limit * fairShare) this.#hosts.answered(host, !isUnanswered(answer));
           if (answer.kind === 'redirect' && hops < maxRedirects) return answer.to;
           await this.#record(picture, url, answer);
           return 'done';
@@ -187,6 +191,10 @@ class Pass {
       this.summary.problems[problem] = (this.summary.problems[problem] ?? 0) + 1;
     }
   }
+}
+
+function isTimeout(answer: PictureAnswer): boolean {
+  return answer.kind === 'problem' && answer.problem === 'timeout';
 }
 
 /** True where a host did not answer: its next request would hardly succeed. */

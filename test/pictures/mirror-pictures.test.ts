@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PictureRequests } from '../../src/pictures/picture-request.ts';
 import { begin, day, hour, MirroredData } from './mirrored-data.ts';
 import { picture, PictureServer, type PictureKind } from './picture-server.ts';
 
@@ -180,6 +182,18 @@ describe('what cannot be had', () => {
     const second = await mirrored.mirror(begin + hour / 4);
     expect(second.asked).toBeLessThanOrEqual(6);
     expect(second.failing).toHaveLength(first.failed + second.failed);
+  });
+
+  it('a host to which slow redirects leave no time is not one without answers', async () => {
+    const asking = vi.spyOn(PictureRequests.prototype, 'ask').mockImplementation(async (url, _known, milliseconds) => {
+      if (url.host === 'innocent.example') return { kind: 'problem', problem: 'timeout' };
+      await setTimeout(milliseconds * 0.9);
+      return { kind: 'redirect', to: new URL('https://innocent.example/late.png') };
+    });
+    onTestFinished(() => asking.mockRestore());
+    const late = Array.from({ length: 7 }, (_, place) => `https://slow.example/${place}.png`);
+    const mirrored = await MirroredData.create(...late);
+    expect(await mirrored.mirror()).toMatchObject({ failed: 7, left: 0, problems: { timeout: 7 } });
   });
 });
 
