@@ -92,12 +92,12 @@ const jsonNumber = new RegExp(`^([+-]?\\d*)(?:\\.(\\d*))?${exponent}$`, 'i');
 
 /**
  * Thousands stand in groups of three, those before them in groups of two or three (India). Anything else is a point
- * that was taken for a separator: `1,5` is no fifteen.
+ * that was taken for a separator: `1,5` is no fifteen, and `0.125` no hundred and twenty-five.
  */
 function wholePart(group: string | undefined): string {
   if (group === undefined) return String.raw`\d*`;
   const separator = group.trim() === '' ? String.raw`\s` : escaped(group);
-  return String.raw`\d*|\d{1,3}(?:${separator}\d{2,3})*${separator}\d{3}`;
+  return String.raw`\d*|[1-9]\d{0,2}(?:${separator}\d{2,3})*${separator}\d{3}`;
 }
 
 function escaped(text: string): string {
