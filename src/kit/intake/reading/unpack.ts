@@ -26,7 +26,7 @@ export async function unpack(path: string, packing: Exclude<Packing, 'none' | 'z
   source.on('data', (bytes) => to.onBytes(bytes as Buffer));
   try {
     if (packing === 'zstd') await unpackFrames(source, to.take);
-    else await pipeline(source, createGunzip({ chunkSize: chunkBytes }), taking(to.take));
+    else await unpackMembers(path, source, to.take);
   } catch (error) {
     throw /^(?:Z_|ZSTD_)/.test((error as NodeJS.ErrnoException).code ?? '') ? broken(packing, error as Error) : error;
   }
@@ -36,6 +36,14 @@ function taking(take: Unpacking['take']): (chunks: AsyncIterable<Buffer>) => Pro
   return async (chunks) => {
     for await (const chunk of chunks) take(chunk);
   };
+}
+
+/** The library takes zeros behind a member for padding, and passes over a further member behind them. */
+async function unpackMembers(path: string, source: Readable, take: Unpacking['take']): Promise<void> {
+  const gunzip = createGunzip({ chunkSize: chunkBytes });
+  await pipeline(source, gunzip, taking(take));
+  for await (const rest of createReadStream(path, { start: gunzip.bytesWritten }) as AsyncIterable<Buffer>)
+    if (rest.some((byte) => byte !== 0)) throw broken('gzip', new Error('something follows its padding'));
 }
 
 /** Unpacks each frame by itself. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { constants, zstdCompressSync } from 'node:zlib';
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UnusableFile } from '../../../../src/kit/intake/reading/record-sink.ts';
 import { unpack } from '../../../../src/kit/intake/reading/unpack.ts';
@@ -12,11 +12,11 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'offerline-'))));
 afterAll(() => rm(folder, { recursive: true }));
 
-async function unpacked(bytes: Uint8Array): Promise<string> {
+async function unpacked(bytes: Uint8Array, packing: 'gzip' | 'zstd' = 'zstd'): Promise<string> {
   const path = join(folder, 'packed');
   await writeFile(path, bytes);
   const chunks: Buffer[] = [];
-  await unpack(path, 'zstd', { onBytes: () => {}, take: (chunk) => void chunks.push(Buffer.from(chunk)) });
+  await unpack(path, packing, { onBytes: () => {}, take: (chunk) => void chunks.push(Buffer.from(chunk)) });
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -57,4 +57,14 @@ it('a frame that is cut or damaged, or something behind it, is told', async () =
   damaged.writeUInt8(damaged.readUInt8(12) ^ 1, 12);
   await expect(unpacked(damaged)).rejects.toBeInstanceOf(UnusableFile);
   await expect(unpacked(Buffer.concat([frame, Buffer.from('more than nothing')]))).rejects.toBeInstanceOf(UnusableFile);
+});
+
+it('zeros behind the members of gzip are padding, and nothing may follow them', async () => {
+  const [one, other] = [gzipSync('one'), gzipSync('other')];
+  for (const zeros of [0, 16, 5_000_000])
+    expect(await unpacked(Buffer.concat([one, other, Buffer.alloc(zeros)]), 'gzip')).toBe('oneother');
+  for (const zeros of [1, 16, 5_000_000])
+    await expect(unpacked(Buffer.concat([one, Buffer.alloc(zeros), other]), 'gzip')).rejects.toMatchObject({
+      problem: { reason: 'broken_gzip' },
+    });
 });
