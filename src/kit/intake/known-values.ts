@@ -69,7 +69,8 @@ interface TimeForm {
 
 /**
  * Patterns of times, besides those that are read without one: RFC 3339 and what says the same, and whole numbers since
- * the epoch. Days and months of two digits are distinguishable only where one is above 12, so both orders may fit.
+ * the epoch. Days and months of two digits are distinguishable only where one is above 12, so both orders may fit, and
+ * each order has the other one beside it: of a form alone nobody would ask.
  */
 export const timeForms: readonly TimeForm[] = [
   { pattern: '%Y-%m-%d %I:%M:%S %p', example: '2026-11-18 01:05:09 PM', seen: 'Voluum reports' },
@@ -82,7 +83,11 @@ export const timeForms: readonly TimeForm[] = [
     example: '11/18/2026 1:05:09 PM',
     seen: 'AppsFlyer Push API, American spreadsheets',
   },
+  { pattern: '%m/%d/%Y %I:%M %p', example: '11/18/2026 1:05 PM', seen: 'American spreadsheets' },
+  { pattern: '%m/%d/%Y %H:%M:%S', example: '11/18/2026 13:05:09', seen: 'American spreadsheets' },
   { pattern: '%m/%d/%Y %H:%M', example: '11/18/2026 13:05', seen: 'American spreadsheets' },
+  { pattern: '%d/%m/%Y %I:%M:%S %p', example: '18/11/2026 1:05:09 PM', seen: 'Australian spreadsheets' },
+  { pattern: '%d/%m/%Y %I:%M %p', example: '18/11/2026 1:05 PM', seen: 'Australian spreadsheets' },
   { pattern: '%d/%m/%Y %H:%M:%S', example: '18/11/2026 13:05:09', seen: 'British spreadsheets' },
   { pattern: '%d/%m/%Y %H:%M', example: '18/11/2026 13:05', seen: 'British spreadsheets' },
   { pattern: '%Y/%m/%d %H:%M:%S', example: '2026/11/18 13:05:09', seen: 'Invoca, conversion reporting' },

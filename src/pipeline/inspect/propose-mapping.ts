@@ -73,10 +73,12 @@ function hintOf(place: string, values: readonly string[]): string | undefined {
   const readBy = (read: (value: string) => unknown) => values.filter((value) => read(value) !== undefined).length;
   const isMost = (read: (value: string) => unknown) => readBy(read) * 2 > values.length;
   const at = JSON.stringify(place);
-  const time = timeForms.find(({ pattern }) => isMost(timeReader(pattern, undefined)));
-  if (time !== undefined) {
-    const zone = hasOwnOffset(time.pattern) ? '' : ', "zone": "Europe/Berlin"';
-    return `${at} has times, which {"at": ${at}, "time": "${time.pattern}"${zone}} reads`;
+  const patterns = timeForms.map(({ pattern }) => ({ pattern, fits: readBy(timeReader(pattern, undefined)) }));
+  const most = Math.max(...patterns.map(({ fits }) => fits));
+  const [time, ...others] = patterns.filter(({ fits }) => fits === most).map(({ pattern }) => pattern);
+  if (time !== undefined && most * 2 > values.length) {
+    const zone = hasOwnOffset(time) ? '' : ', "zone": "Europe/Berlin"';
+    return `${at} has times, which {"at": ${at}, "time": "${time}"${zone}} reads${others.length === 0 ? '' : `; ${fitAsWell(others)}`}`;
   }
   // Plain numbers may as well be ids.
   if (!isMost((value) => (/\d,\d/.test(value) ? value : undefined))) return undefined;
@@ -160,17 +162,20 @@ function timeRule(field: string, place: string, values: readonly string[], propo
     withoutOffset(`{"at": "${place}", "zone": "Europe/Berlin"}`);
     return place;
   }
-  const fitting = timeForms.filter(({ pattern }) => {
+  const patterns = timeForms.map(({ pattern }) => pattern);
+  const [best, ...others] = patterns.filter((pattern) => {
     const read = timeReader(pattern, undefined);
     return values.every((value) => read(value) !== undefined);
   });
-  const [best, ...others] = fitting;
   if (best === undefined) {
     proposal.doubts.push(`${field}: no known pattern fits "${values[0] ?? ''}"; write its own as "time"`);
     return place;
   }
-  if (others.length > 0)
-    proposal.doubts.push(`${field}: ${others.map(({ pattern }) => `"${pattern}"`).join(' or ')} would fit as well`);
-  if (!/%z|%Z|%s/.test(best.pattern)) withoutOffset('"zone": "Europe/Berlin"');
-  return { at: place, time: best.pattern };
+  if (others.length > 0) proposal.doubts.push(`${field}: ${fitAsWell(others)}`);
+  if (!/%z|%Z|%s/.test(best)) withoutOffset('"zone": "Europe/Berlin"');
+  return { at: place, time: best };
+}
+
+function fitAsWell(patterns: readonly string[]): string {
+  return `${patterns.map((pattern) => `"${pattern}"`).join(' or ')} would fit as well`;
 }

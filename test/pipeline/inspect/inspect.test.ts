@@ -62,6 +62,20 @@ describe('a file of other columns', () => {
     expect(found.missing.join('\n')).toContain('site_key');
   });
 
+  it.each([
+    ['05/11/2026 01:05:09 PM', '%m/%d/%Y %I:%M:%S %p', '%d/%m/%Y %I:%M:%S %p'],
+    ['05/11/2026 01:05 PM', '%m/%d/%Y %I:%M %p', '%d/%m/%Y %I:%M %p'],
+    ['11/05/2026 13:05:09', '%m/%d/%Y %H:%M:%S', '%d/%m/%Y %H:%M:%S'],
+    ['11/05/2026 13:05', '%m/%d/%Y %H:%M', '%d/%m/%Y %H:%M'],
+  ])('asks which number of %s is the month', async (time, one, other) => {
+    const known = await inspected(`Click ID;Click time\nc-1;${time}\n`);
+    expect(known.written?.fields).toMatchObject({ clicked_at: { time: one } });
+    expect(known.doubts).toContain(`clicked_at: "${other}" would fit as well`);
+    const unknown = await inspected(`Click ID;Zeitpunkt\nc-1;${time}\n`);
+    expect(unknown.doubts.join('\n')).toContain(`"time": "${one}"`);
+    expect(unknown.doubts.join('\n')).toContain(`"${other}" would fit as well`);
+  });
+
   it('is tried by the mapping of offerline.json: rows as they would be, rejects by reason', async () => {
     const data = await newData();
     await writeMapping(data, {

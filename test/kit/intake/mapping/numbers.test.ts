@@ -45,7 +45,18 @@ it('refuses what is written otherwise, above all a point where thousands are mea
   ])
     expect(read(text)).toBeUndefined();
   const german = { decimal: ',', group: '.' } as const;
-  for (const text of ['1.5', '1.50', '1.2345', '1,2.345', '12345.678', '.123', '1..000', '1.000.5', '0.125', '-012.500'])
+  for (const text of [
+    '1.5',
+    '1.50',
+    '1.2345',
+    '1,2.345',
+    '12345.678',
+    '.123',
+    '1..000',
+    '1.000.5',
+    '0.125',
+    '-012.500',
+  ])
     expect(read(text, german)).toBeUndefined();
 });
 
