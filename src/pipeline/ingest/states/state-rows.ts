@@ -49,7 +49,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   if (id.length > maxId) return rejected('bad_conversion_id');
   if (clickId === undefined || clickId.length > 128 || !printableAscii.test(clickId)) return rejected();
   if (known === undefined) return rejected();
-  const occurred = momentOf(record['occurred_at'], reading);
+  const occurred = momentOf('occurred_at', record['occurred_at'], reading);
   if (typeof occurred !== 'string') return rejected(occurred.fault);
   if (eventId !== undefined && !isName(eventId)) return rejected('bad_event_id');
   // USD: the mapping has converted it. A value of another kind is no amount.
@@ -57,8 +57,9 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   const amount = payout === undefined ? undefined : parseMoney(payout);
   if (amount === undefined && record['payout'] !== undefined && record['payout'] !== null)
     return rejected('bad_payout');
-  const stated = momentOf(changed_at, reading);
-  const changed = typeof stated === 'string' ? stated : reading.changedAt;
+  const isStated = changed_at !== undefined && changed_at !== null;
+  const changed = isStated ? momentOf('changed_at', changed_at, reading) : reading.changedAt;
+  if (typeof changed !== 'string') return rejected(changed.fault);
   return {
     id,
     clickId,
@@ -84,11 +85,15 @@ function isName(text: string): boolean {
 }
 
 /** Reads when a conversion happened, or changed; the faults are those of `occurred_at` in a log. */
-function momentOf(value: JsonValue | undefined, { wallClock, timeZone }: StateReading): Moment | { fault: string } {
-  if (value === undefined || value === null) return { fault: 'missing_occurred_at' };
+function momentOf(
+  field: string,
+  value: JsonValue | undefined,
+  { wallClock, timeZone }: StateReading,
+): Moment | { fault: string } {
+  if (value === undefined || value === null) return { fault: `missing_${field}` };
   const read = readTimestamp(textOf(value) ?? '', dateOf(wallClock), timeZone);
   if ('moment' in read) return read.moment;
-  return { fault: read.fault === 'malformed' ? 'bad_occurred_at' : read.fault };
+  return { fault: read.fault === 'malformed' ? `bad_${field}` : read.fault };
 }
 
 const digits = 20;

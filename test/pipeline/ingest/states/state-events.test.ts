@@ -163,6 +163,10 @@ describe('rows of state', () => {
         row({ status: 'pending', occurred_at: null }),
         row({ status: 'pending', event_id: '' }),
         row({ status: 'pending', conversion_id: 'v'.repeat(121) }),
+        row({ status: 'reject', changed_at: '02.12.2026' }),
+        row({ status: 'reject', changed_at: { unread: '2026-11-19' } }),
+        row({ status: 'reject', changed_at: '2026-11-19 10:00:00' }),
+        row({ status: 'reject', changed_at: '2026-11-21T00:00:01Z' }),
       ],
     ]);
     expect(events.map(({ line, event }) => [line, event['kind'], event['~reject'] ?? event['~raw']])).toEqual([
@@ -176,6 +180,10 @@ describe('rows of state', () => {
       [9, 'pending', 'missing_occurred_at'],
       [10, 'pending', 'bad_event_id'],
       [11, 'pending', 'bad_conversion_id'],
+      [12, 'reject', 'bad_changed_at'],
+      [13, 'reject', 'bad_changed_at'],
+      [14, 'reject', 'timestamp_without_offset'],
+      [15, 'reject', 'future_timestamp'],
     ]);
   });
 
