@@ -7,7 +7,7 @@ import type { CheckedFile, FileLines } from '../../landing/landing-file.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { jsonText } from '../../../kit/text/json-text.ts';
-import { momentOf } from '../../../kit/time/moment.ts';
+import { compareMoments, momentOf } from '../../../kit/time/moment.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
 import { compareAge } from '../catalog/catalog-files.ts';
 import { readStateRow, type StateReading, type StateRow } from './state-rows.ts';
@@ -63,7 +63,9 @@ export async function eventsOfStates<File extends StateFile>(
   const emitted = new Map<string, EmittedState>();
   const events = new Map<File, StateEvents>();
   for (const file of files.toSorted(compareAge)) {
-    const changedAt = momentOf(file.modifiedNs / 1000n);
+    const modified = momentOf(file.modifiedNs / 1000n);
+    // Landing refuses what changes in the future, and a modification time ahead of the clock is a mistake.
+    const changedAt = compareMoments(modified, reading.wallClock) > 0 ? reading.wallClock : modified;
     const rows = await readRows(file, { ...reading, changedAt });
     const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || emitted.has(row.id) ? [] : [row.id])))];
     const before = await emittedBefore(unknown);

@@ -14,16 +14,18 @@ import { slow } from '../../../support/slow.ts';
 class StateList {
   readonly #folder: string;
   readonly #emitted = new Map<string, EmittedState>();
+  readonly #wallClock: string;
   #files = 0;
 
-  static async create(): Promise<StateList> {
+  static async create(wallClock = '2026-11-20T00:00:00Z'): Promise<StateList> {
     const folder = await mkdtemp(join(tmpdir(), 'offerline-states-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    return new StateList(folder);
+    return new StateList(folder, wallClock);
   }
 
-  private constructor(folder: string) {
+  private constructor(folder: string, wallClock: string) {
     this.#folder = folder;
+    this.#wallClock = wallClock;
   }
 
   /** One run over files of rows, each changed last a second after the one before; gives its events and counts. */
@@ -49,7 +51,7 @@ class StateList {
       landed,
       async (ids) =>
         new Map(ids.flatMap((id) => (this.#emitted.has(id) ? [[id, this.#emitted.get(id) as EmittedState]] : []))),
-      { wallClock: '2026-11-20T00:00:00Z', timeZone: undefined },
+      { wallClock: this.#wallClock, timeZone: undefined },
       ({ path }) => path,
     );
     for (const state of emitted) this.#emitted.set(state.conversion_id, state);
@@ -147,6 +149,12 @@ describe('rows of state', () => {
       '2 v chargeback',
       '2 v~2 credit 6.54',
     ]);
+  });
+
+  it('change by now where they do not say when, and their file is dated ahead', async () => {
+    const list = await StateList.create('2026-11-15T00:00:00Z');
+    const [event] = (await list.run([[row({ status: 'reject', occurred_at: '2026-11-14T10:00:00Z' })]])).events;
+    expect(event?.event['occurred_at']).toBe('2026-11-15T00:00:00Z');
   });
 
   it('that cannot be read are rejected in their place, by the rules of events', async () => {
