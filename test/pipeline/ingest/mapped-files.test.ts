@@ -221,6 +221,18 @@ describe('a list of how conversions stand', () => {
     expect((await landing.ledger()).at(-1)).toBe('conversions/net/3.csv loaded 3=0+3+0');
   });
 
+  it('has rejected rows of any length, each under its line', async () => {
+    const landing = await newLanding();
+    const [id, at] = ['v-5', '2026-11-10 10:00:00'];
+    const rows = ['x'.repeat(100_000), 'short', 'y'.repeat(40_000)].map((odd, index) => ({ id, at, odd, sub: index }));
+    const good = { id, at, sub: 'c-5', state: 'declined', changed: at };
+    await landing.put('conversions/net/1.ndjson', [...rows, good].map((row) => JSON.stringify(row)).join('\n') + '\n');
+    await landing.ingest({ settings });
+    expect(await landing.ledger()).toEqual(['conversions/net/1.ndjson loaded 4=1+0+3']);
+    expect(await landing.rejects()).toEqual([1, 2, 3].map((line) => `conversions/net/1.ndjson:${line} missing_kind`));
+    expect(await told(landing)).toEqual(['v-5 reject 2026-11-10T10:00:00Z -']);
+  });
+
   it('says the same when all is read at once', async () => {
     const landing = await newLanding();
     await landing.putAt('conversions/net/b.csv', week1, '2026-11-11T00:00:00Z');

@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { linesFor, type ConversionLine } from '../../../sources/conversions/emitted-conversions.ts';
 import { recordsOf } from '../../landing/catalog/catalog-records.ts';
 import { LineFile } from '../../landing/lines/line-file.ts';
+import { setLongLinesApart } from '../../landing/lines/long-lines.ts';
 import type { CheckedFile, FileLines } from '../../landing/landing-file.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { longLineBytes } from '../../../kit/intake/reading/text-check.ts';
 import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { jsonText } from '../../../kit/text/json-text.ts';
 import { compareMoments, momentOf } from '../../../kit/time/moment.ts';
@@ -72,7 +74,7 @@ export async function eventsOfStates<File extends StateFile>(
     const stateOf = (id: string) => emitted.get(id) ?? before.get(id);
     const rowEvents = eventsOfRows(file, rows, stateOf, (state) => emitted.set(state.conversion_id, state));
     const range = { from: file.firstRow, to: rows.at(-1)?.line ?? file.firstRow - 1 };
-    events.set(file, { lines: writeEvents(rowEvents, range, scratch(file)), ...rowEvents.counts });
+    events.set(file, { lines: await writeEvents(rowEvents, range, scratch(file)), ...rowEvents.counts });
   }
   return { events, emitted: [...emitted.values()] };
 }
@@ -146,26 +148,32 @@ function eventsOfRows(
   return events;
 }
 
-/** Writes first events to a file, each on the line of its row up to the last row's, and the second ones to others. */
-function writeEvents(
+/**
+ * Writes first events to a file, each on the line of its row up to the last row's, and the second ones to others, as
+ * well as long lines: a rejected row has its record as it came.
+ */
+async function writeEvents(
   { first, second }: RowEvents,
   { from, to }: { from: number; to: number },
   scratch: string,
-): StateEvents['lines'] {
-  const readablePath = `${scratch}-events.ndjson`;
-  writeLines(
-    readablePath,
+): Promise<StateEvents['lines']> {
+  const path = `${scratch}-events.ndjson`;
+  const longest = writeLines(
+    path,
     Array.from({ length: to - from + 1 }, (_, index) => first.get(from + index) ?? ''),
   );
-  const longLines: FileLines['longLines'] = [];
+  const { readablePath, longLines } =
+    longest > longLineBytes
+      ? await setLongLinesApart({ readablePath: path, firstRow: from }, `${scratch}-events`)
+      : { readablePath: path, longLines: [] };
   for (let start = 0; start < second.length; start += maxSecondEvents) {
     const part = second.slice(start, start + maxSecondEvents);
-    const path = `${scratch}-events-${start}.ndjson`;
+    const partPath = `${scratch}-events-${start}.ndjson`;
     writeLines(
-      path,
+      partPath,
       part.map(({ text }) => text),
     );
-    longLines.push({ path, rows: part.map(({ line }) => line) });
+    longLines.push({ path: partPath, rows: part.map(({ line }) => line) });
   }
   return { readablePath, longLines };
 }
@@ -210,7 +218,8 @@ function isAfter({ file_id, line }: Place, other: Place): boolean {
   return file_id === other.file_id ? line > other.line : file_id > other.file_id;
 }
 
-function writeLines(path: string, texts: readonly string[]): void {
+/** Returns the bytes of the longest one. */
+function writeLines(path: string, texts: readonly string[]): number {
   const file = new LineFile(path);
   try {
     for (const text of texts) {
@@ -218,6 +227,7 @@ function writeLines(path: string, texts: readonly string[]): void {
       file.endLine();
     }
     file.finish();
+    return file.longest;
   } finally {
     file.close();
   }

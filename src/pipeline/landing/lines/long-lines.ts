@@ -12,7 +12,7 @@ const bytesAtOnce = 2 * maxLineBytes;
  * others keep their numbers, and files of long lines.
  */
 export async function setLongLinesApart(
-  { readablePath, firstRow }: FileLines,
+  { readablePath, firstRow }: Pick<FileLines, 'readablePath' | 'firstRow'>,
   scratchPath: string,
 ): Promise<Pick<FileLines, 'readablePath' | 'longLines'>> {
   const short = new LineFile(`${scratchPath}-short.ndjson`);
