@@ -17,7 +17,7 @@ import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
 import { catalogColumns } from '../ingest/open-new-files.ts';
 import { eventsOfStates } from '../ingest/states/state-events.ts';
-import { recordsOf } from '../landing/catalog/catalog-records.ts';
+import { allRecordsOf } from '../landing/catalog/catalog-records.ts';
 import { parseOfferRecord } from '../landing/catalog/offer-record.ts';
 import { checkFile, noLimits } from '../landing/files/check-files.ts';
 import { LandingRecord, QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
@@ -97,7 +97,7 @@ export class TrialReading {
       );
       const [records, mapped]: [LandingRecord[], LandingRecord[]] = [[], []];
       let count = 0;
-      for await (const some of recordsOf(read)) {
+      for await (const some of allRecordsOf(read)) {
         count += some.length;
         records.push(...some.slice(0, Math.max(0, rows - records.length)));
         if (mapper !== undefined)

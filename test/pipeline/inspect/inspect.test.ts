@@ -120,6 +120,18 @@ describe('a file of other columns', () => {
     });
   });
 
+  it('shows its long records among the others', async () => {
+    const click = { offer_id: 7, site_key: 's', user_id: 'u', clicked_at: '2026-11-18T10:00:00Z' };
+    const clicks = ['', 'x'.repeat(20_000), '', 'y'.repeat(50_000), 'z'.repeat(90_000)].map((user_agent, index) =>
+      JSON.stringify({ click_id: `c-${index}`, ...click, user_agent }),
+    );
+    const found = await inspected(`${clicks.join('\n')}\n`, { name: 'anywhere.ndjson' });
+    expect(found).toMatchObject({ records: 5, tried: 5, rejects: [] });
+    expect(found.rows.map((row) => (row as { click_id: string }).click_id)).toEqual(
+      [0, 1, 2, 3, 4].map((n) => `c-${n}`),
+    );
+  });
+
   it('that cannot be read says why, and that nobody knows asks what it is', async () => {
     const unmarked = Buffer.from('Größe;b\nä;1\nÿ', 'utf16le');
     expect((await inspected(unmarked)).problem?.reason).toBe('bad_utf8');

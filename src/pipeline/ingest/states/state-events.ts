@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readFile } from 'node:fs/promises';
 import { linesFor, type ConversionLine } from '../../../sources/conversions/emitted-conversions.ts';
-import { recordsOf } from '../../landing/catalog/catalog-records.ts';
+import { allRecordsOf } from '../../landing/catalog/catalog-records.ts';
 import { LineFile } from '../../landing/lines/line-file.ts';
 import { setLongLinesApart } from '../../landing/lines/long-lines.ts';
 import type { CheckedFile, FileLines } from '../../landing/landing-file.ts';
@@ -95,12 +94,9 @@ interface NumberedRow {
 
 async function readRows(file: FileLines, reading: StateReading): Promise<NumberedRow[]> {
   const rows: NumberedRow[] = [];
-  const take = (line: number, text: string) => void rows.push({ line, row: readStateRow(text, reading) });
-  for await (const records of recordsOf(file)) for (const { line, text } of records) take(line, text);
-  for (const { path, rows: numbers } of file.longLines)
-    for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
-      if (numbers[index] !== undefined) take(numbers[index], text);
-  return rows.toSorted((one, other) => one.line - other.line);
+  for await (const records of allRecordsOf(file))
+    for (const { line, text } of records) rows.push({ line, row: readStateRow(text, reading) });
+  return rows;
 }
 
 /** Rows by their version, else as they stand in the file. */

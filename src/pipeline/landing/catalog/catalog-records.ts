@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { LandingRecord, QuarantineError, type FileLines } from '../landing-file.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 
@@ -25,6 +25,34 @@ export async function* recordsOf({ readablePath, firstRow }: FileLines): AsyncGe
   let line = firstRow;
   for await (const lines of linesOf(readablePath))
     yield lines.map((bytes) => new LandingRecord(line++, bytes)).filter((record) => !isBlank(record));
+}
+
+/** All of a file's records in the order of their lines, some at a time. */
+export async function* allRecordsOf(file: FileLines): AsyncGenerator<LandingRecord[]> {
+  const long = longRecordsOf(file);
+  let next = await long.next();
+  for await (const records of recordsOf(file)) {
+    let from = 0;
+    for (const [index, { line }] of records.entries())
+      for (; next.done !== true && next.value.line < line; next = await long.next()) {
+        yield [...records.slice(from, index), next.value];
+        from = index;
+      }
+    yield records.slice(from);
+  }
+  for (; next.done !== true; next = await long.next()) yield [next.value];
+}
+
+async function* longRecordsOf({ longLines }: FileLines): AsyncGenerator<LandingRecord, void> {
+  for (const { path, rows } of longLines) {
+    const text = await readFile(path);
+    let start = 0;
+    for (const row of rows) {
+      const end = text.indexOf(lineFeed, start);
+      yield new LandingRecord(row, text.subarray(start, end));
+      start = end + 1;
+    }
+  }
 }
 
 const lineFeed = 0x0a;
