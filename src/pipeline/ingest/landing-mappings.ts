@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Settings } from '../../kit/config/settings.ts';
 import { mappingForFile } from '../../kit/intake/mapping/mapping-schema.ts';
-import type { LandingMapping } from '../landing/lines/map-lines.ts';
+import { hasCurrency, type LandingMapping } from '../landing/lines/map-lines.ts';
 
 type MappingSettings = Pick<Settings, 'files' | 'rates'>;
 
@@ -23,10 +23,9 @@ export function isMappedBy({ files }: Pick<Settings, 'files'>): (path: string) =
 export function mappingDigest(settings: MappingSettings, path: string): string | null {
   const found = landingMapping(settings, path);
   if (found === undefined) return null;
-  const { match: _, kind, ...says } = found.mapping;
-  const converts = kind === 'conversions' && says.fields?.fields['currency'] !== undefined;
+  const { match: _, kind: __, ...says } = found.mapping;
   return createHash('sha256')
-    .update(JSON.stringify([says, converts ? settings.rates : null]))
+    .update(JSON.stringify([says, hasCurrency(found.mapping) ? settings.rates : null]))
     .digest('hex')
     .slice(0, 16);
 }

@@ -134,6 +134,37 @@ describe('a file of other columns', () => {
     expect(await landing.warnings()).toEqual([]);
   });
 
+  it('in our own fields has an unknown column named currency, and no field twice', async () => {
+    const landing = await newLanding();
+    const credit = { click_id: 'c', kind: 'credit', occurred_at: '2026-11-17T10:00:00Z' };
+    const amounts = { payout: '10', currency: 'EUR', test: 0 };
+    const twice = JSON.stringify({ conversion_id: 'v-2', ...credit, ...amounts }).replace('"10"', '"1","payout":"10"');
+    const once = JSON.stringify({ conversion_id: 'v-1', ...credit, ...amounts });
+    await landing.put('conversions/own/a.ndjson', `${once}\n${twice}\n`);
+    const named = { conversion_id: 'id', click_id: 'c', kind: { value: 'credit' }, occurred_at: 'at', payout: 'sum' };
+    await landing.put('conversions/net/b.ndjson', '{"id":"v-3","c":"c","at":1795000000,"sum":"1","sum":"100"}\n');
+    await landing.ingest({
+      settings: settingsOf(
+        [
+          { match: 'conversions/own/**', rows: { at: 'test', not: [1] } },
+          { match: 'conversions/net/**', fields: named },
+        ],
+        { rates: { EUR: '1.1' } },
+      ),
+    });
+    expect(await landing.events('conversions', 'conversion_id, payout')).toEqual([
+      { conversion_id: 'v-1', payout: '10.000000' },
+    ]);
+    expect(await landing.rejects()).toEqual([
+      'conversions/net/b.ndjson:1 duplicate_key',
+      'conversions/own/a.ndjson:2 duplicate_key',
+    ]);
+    expect(await landing.warnings()).toEqual([
+      'conversions/own/a.ndjson unknown_field currency 1',
+      'conversions/own/a.ndjson unknown_field test 1',
+    ]);
+  });
+
   it('may be a catalog, read anew when its mapping says something else', async () => {
     const landing = await newLanding();
     const mapping = {

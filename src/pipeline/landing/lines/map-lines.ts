@@ -4,7 +4,7 @@ import { compileMapping, type CompiledMapping } from '../../../kit/intake/mappin
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
+import { duplicateKey, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { scalarText } from '../../../kit/intake/mapping/places.ts';
 import { recordsOf } from '../catalog/catalog-records.ts';
 import type { FileLines } from '../landing-file.ts';
@@ -42,8 +42,10 @@ export class LineMapper {
     }
     const { warnings } = this.facts;
     for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
-    const isConversion = this.#landing.mapping.kind === 'conversions';
-    return mappedLine(text, isConversion ? inUsd(mapped.record, this.#landing) : mapped.record);
+    // The parser keeps the last value, and nobody knows which one counts.
+    if (duplicateKey(text, record) !== undefined)
+      return mappedLine(text, { ...mapped.record, [rejectKey]: 'duplicate_key' });
+    return mappedLine(text, hasCurrency(this.#landing.mapping) ? inUsd(mapped.record, this.#landing) : mapped.record);
   }
 }
 
@@ -92,6 +94,11 @@ export function absentIn({ fields }: FileMapping, columns: readonly string[] | n
 export function assertLineLength({ longest }: LineFile): void {
   if (longest > maxLineBytes)
     throw new UnusableFile({ reason: 'line_too_long', detail: `a mapped record has more than ${maxLineBytes} bytes` });
+}
+
+/** Amounts of conversions have a currency; a column of ours that no mapping reads is an unknown one. */
+export function hasCurrency({ kind, fields }: Pick<FileMapping, 'kind' | 'fields'>): boolean {
+  return kind === 'conversions' && fields?.fields['currency'] !== undefined;
 }
 
 /** Rows of the file say how conversions stand, in place of events. */
