@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { hasHalfSurrogates, withoutHalfSurrogates } from '../../../kit/text/half-surrogates.ts';
+import { mappedKeys } from '../../landing/lines/mapped-line.ts';
 import { numberedLines, droppableFields, warningBit } from '../../landing/logs/log-parser.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { looksRoundedSql, roundedId } from '../../../kit/text/rounded-id.ts';
@@ -140,7 +141,7 @@ function namesOfUnknownFields({ fields }: LogSchema, lines: string): string {
       SELECT left(names[place], ${maxFieldNameCharacters}) AS field, min(line) AS line, min(place) AS place
       FROM (SELECT line, names, unnest(range(1, len(names) + 1)) AS place
             FROM (SELECT line, json_keys(record)[:${maxFieldsSearched}] AS names FROM (${records}) WHERE json_valid(record) LIMIT ${maxRowsSearched}))
-      WHERE names[place] NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')})
+      WHERE names[place] NOT IN (${[...fields.map(({ name }) => name), ...mappedKeys].map(quoted).join(', ')})
       GROUP BY field ORDER BY line, place, field LIMIT ${maxUnknownFieldsCounted})
     ORDER BY line, place, field LIMIT ${maxUnknownFieldsNamed}`;
 }
