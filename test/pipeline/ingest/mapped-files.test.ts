@@ -134,6 +134,21 @@ describe('a file of other columns', () => {
     expect(await landing.warnings()).toEqual([]);
   });
 
+  it('has cells that say NULL, which a warning counts by field', async () => {
+    const landing = await newLanding();
+    const csv = 'Click ID;Offer;Sub ID;Date;Geo;Type\nc-1;7;u-1;17.11.2026 11:00;NULL;NULL\n';
+    await landing.put('clicks/partner/a.csv', csv);
+    await landing.put('clicks/partner/b/a.csv', csv.replace('c-1', 'c-2'));
+    const sub2 = { at: ['Geo', 'Offer'], join: '-' };
+    const joined = { ...clicks, match: 'clicks/partner/b/**', fields: { ...clicks.fields, sub2 } };
+    await landing.ingest({ settings: settingsOf([joined, clicks]) });
+    expect(await landing.warnings()).toEqual([
+      'clicks/partner/a.csv null_text country 1',
+      'clicks/partner/b/a.csv null_text country 1',
+      'clicks/partner/b/a.csv null_text sub2 1',
+    ]);
+  });
+
   it('in our own fields has an unknown column named currency, and no field twice', async () => {
     const landing = await newLanding();
     const credit = { click_id: 'c', kind: 'credit', occurred_at: '2026-11-17T10:00:00Z' };

@@ -1,6 +1,7 @@
 import { listedAmount } from '../../../sources/conversions/emitted-conversions.ts';
 import { absentColumns, type AbsentColumns } from '../../../kit/intake/mapping/absent-columns.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
+import { withElse, type FieldMapping } from '../../../kit/intake/mapping/field-schema.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
@@ -57,7 +58,7 @@ export async function mapLines(
   file: FileLines,
   landing: LandingMapping,
   target: string,
-): Promise<{ lines: Pick<FileLines, 'readablePath' | 'columns' | 'mapped'>; longest: number }> {
+): Promise<{ lines: Pick<FileLines, 'readablePath' | 'columns' | 'nullTexts' | 'mapped'>; longest: number }> {
   const mapper = new LineMapper(landing);
   const lines = new LineFile(target);
   let next = file.firstRow;
@@ -79,6 +80,7 @@ export async function mapLines(
     lines: {
       readablePath: target,
       columns: null,
+      nullTexts: nullTextsIn(landing.mapping, file.nullTexts),
       mapped: { ...mapper.facts, absent: absentIn(landing.mapping, file.columns) },
     },
     longest: lines.longest,
@@ -88,6 +90,17 @@ export async function mapLines(
 /** Fields whose columns a table lacks; records of other formats need not have all places. */
 export function absentIn({ fields }: FileMapping, columns: readonly string[] | null): AbsentColumns[] {
   return fields === undefined || columns === null ? [] : absentColumns(fields, columns);
+}
+
+/** Returns the number of cells with a bare NULL by the field of ours that reads their column. */
+export function nullTextsIn({ fields }: FileMapping, ofColumns: FileLines['nullTexts']): FileLines['nullTexts'] {
+  if (fields === undefined || ofColumns.size === 0) return ofColumns;
+  const rowsOf = (field: FieldMapping) => {
+    const places = new Set(withElse(field).flatMap(({ at = [] }) => at));
+    return [...places].reduce((sum, place) => sum + (ofColumns.get(place) ?? 0), 0);
+  };
+  const counts = Object.entries(fields.fields).map(([name, field]) => [name, rowsOf(field)] as const);
+  return new Map(counts.filter(([, rows]) => rows > 0));
 }
 
 /** Throws `UnusableFile` where a mapping made a record of more bytes than a line may have. */

@@ -12,7 +12,7 @@ import { UnusableFile, type FileProblem, type RecordSink } from '../../../kit/in
 import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
-import { absentIn, assertLineLength, mapLines, type LandingMapping } from './map-lines.ts';
+import { absentIn, assertLineLength, mapLines, nullTextsIn, type LandingMapping } from './map-lines.ts';
 import { MappedTable } from './mapped-table.ts';
 import { setLongLinesApart } from './long-lines.ts';
 import { recordNamesOf } from './record-names.ts';
@@ -157,16 +157,17 @@ async function unfold(
     });
     lines.finish();
     const unfolded: ConvertedFile = { ...facts, readablePath: lines.path, longLines: [] };
-    if (rows === undefined || facts.format !== 'csv')
+    if (mapping === undefined || rows === undefined || facts.format !== 'csv')
       return await withoutLongLines(file, scratchPath, unfolded, Math.max(longestLine, lines.longest), mapping);
     assertLineLength(lines);
     const mapped = {
       passedOver: rows.passedOver,
       warnings: new Map(),
-      absent: mapping === undefined ? [] : absentIn(mapping.mapping, facts.columns),
+      absent: absentIn(mapping.mapping, facts.columns),
       recordsBy: options.settings,
     };
-    return await withoutLongLines(file, scratchPath, { ...unfolded, columns: null, mapped }, lines.longest);
+    const nullTexts = nullTextsIn(mapping.mapping, facts.nullTexts);
+    return await withoutLongLines(file, scratchPath, { ...unfolded, columns: null, nullTexts, mapped }, lines.longest);
   } catch (error) {
     if (!(error instanceof TooManyBytes)) throw error;
     throw new UnusableFile(tooLarge(packing, maxUnpackedBytes));
