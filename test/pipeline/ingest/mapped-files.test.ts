@@ -180,6 +180,20 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it('is healed by another mapping also where one found no row', async () => {
+    const landing = await newLanding();
+    const credits = { conversion_id: 'id', click_id: 'c', kind: { value: 'credit' }, occurred_at: 'at' };
+    const at = (records: string) => settingsOf([{ match: 'conversions/**', format: { records }, fields: credits }]);
+    const record = '<a><id>v-1</id><c>c</c><at>2026-11-17T10:00:00Z</at></a>';
+    await landing.put('conversions/a.xml', `<all><none/><list>${record}</list></all>`);
+    await landing.ingest({ settings: at('all.none.a') });
+    expect(await landing.ledger()).toEqual(['conversions/a.xml loaded 0=0+0+0']);
+    await landing.ingest({ settings: at('all.lists.a') });
+    expect(await landing.ledger()).toEqual(['conversions/a.xml loaded 0=0+0+0']);
+    expect((await landing.ingest({ settings: at('all.list.a') })).readAgain).toBe(1);
+    expect(await landing.ledger()).toEqual(['conversions/a.xml loaded 1=1+0+0']);
+  });
+
   it('may be a catalog, read anew when its mapping says something else', async () => {
     const landing = await newLanding();
     const mapping = {

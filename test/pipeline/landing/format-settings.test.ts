@@ -52,6 +52,27 @@ describe('settings of a text', () => {
     const packed = await linesOfFile(Buffer.from(`\ufeff${text}`, 'utf16le'), { settings });
     expect([packed.firstRow, packed.lines]).toEqual([firstRow, read.lines]);
   });
+
+  it.each([
+    ['Report\n\nclick_id\na\n', { header: 5 }],
+    ['Report\n\n\n\n\n', { header: 3 }],
+    ['Report\nclick_id\n', { skip: 2 }],
+    ['# a\n# b\n', { skip: '#' }],
+    ['# a\n'.repeat(40_000), { skip: '#' }],
+  ])('that lead past its end quarantine it: %#', async (text, settings) => {
+    expect((await linesOfFile(text, { settings })).problem?.reason).toBe('bad_header');
+  });
+
+  it.each([
+    ['', { header: 5 }],
+    ['\n\n', { header: 5 }],
+    ['\n\n', { skip: '#' }],
+    ['Report\n', { skip: 1, header: ['click_id'] }],
+    ['Report\nclick_id\n', { header: 2 }],
+  ])('find no rows in a text that has none: %j, %j', async (text, settings) => {
+    const read = await linesOfFile(text, { settings });
+    expect([read.problem, read.lines]).toEqual([undefined, []]);
+  });
 });
 
 describe('the place of records in JSON', () => {
@@ -103,9 +124,22 @@ describe('the place of records in XML', () => {
     [document.slice(0, -20), 'feed.offers.offer', 'broken_xml'],
     ['<a><b></a>', 'a.b', 'broken_xml'],
     [document, undefined, 'no_records'],
+    [document, 'Feed.offers.offer', 'no_records'],
+    [document, 'offers.offer', 'no_records'],
+    [document, 'offer', 'no_records'],
+    [document, 'feed.offers.offer.nick.b', 'no_records'],
   ])('%.20s at %s', async (text, records, reason) => {
     expect((await linesOfFile(Buffer.from(text, 'latin1'), { settings: { records } })).problem?.reason).toBe(reason);
   });
+});
+
+it.each([
+  ['<feed total="0"><offers/></feed>', 'feed.offers.offer', []],
+  ['<feed total="0"/>', 'feed.offer', []],
+  ['<feed total="0"/>', 'feed', [{ '@total': '0' }]],
+])('XML may have a list without records: %s at %s', async (text, records, found) => {
+  const read = await linesOfFile(text, { name: 'a.xml', settings: { records } });
+  expect(read.problem?.reason ?? parse(read.lines)).toEqual(found);
 });
 
 describe('workbooks', () => {
@@ -159,7 +193,16 @@ describe('workbooks', () => {
     [workbookOf({ Data: sheet }), { sheet: 'None' }, 'no_such_sheet'],
     [workbookOf({ Data: [['a', null, 'b']] }), {}, 'bad_header'],
     [workbookOf({ Data: sheet }).subarray(0, -200), {}, 'broken_zip'],
+    [workbookOf({ Cover: [], Data: sheet }), {}, 'bad_header'],
+    [workbookOf({ Cover: [null, [null, null]], Data: sheet }), { header: 3 }, 'bad_header'],
+    [workbookOf({ Data: sheet }), { header: 10 }, 'bad_header'],
+    [workbookOf({ Data: sheet.slice(0, 1) }), { skip: 'Rep' }, 'bad_header'],
   ])('that cannot be read are refused by name', async (bytes, settings, reason) => {
     expect((await linesOfFile(bytes, { settings })).problem?.reason).toBe(reason);
+  });
+
+  it('that have nothing but a blank sheet have no rows', async () => {
+    const read = await linesOfFile(workbookOf({ Data: [null, [null]] }));
+    expect([read.problem, read.lines]).toEqual([undefined, []]);
   });
 });

@@ -39,12 +39,12 @@ export function recognizeDialect(
     separator = mark[1];
     walk.next();
   }
+  const start = walk.at;
   const { skip = 0, header = 1 } = settings;
-  const blank = () => walk.line().trim() === '';
   if (typeof skip === 'number') {
     for (; rowsBefore < skip && !walk.isEnd; rowsBefore++) walk.next();
   } else {
-    for (; !walk.isEnd && (blank() || walk.line().startsWith(skip)); rowsBefore += 1) walk.next();
+    for (; !walk.isEnd && (isBlank(walk.line()) || walk.line().startsWith(skip)); rowsBefore += 1) walk.next();
   }
   if (typeof header === 'number' && header > 1) {
     for (let row = 1; row < header && !walk.isEnd; row++, rowsBefore++) walk.next();
@@ -56,7 +56,7 @@ export function recognizeDialect(
       : headerBelow(new Lines(text, walk.at), score, givenDelimiter);
   for (let row = 1; row < (headerRow ?? 1); row++, rowsBefore++) walk.next();
   const shown = new Lines(text, walk.at);
-  while (!shown.isEnd && shown.line().trim() === '') shown.next();
+  while (!shown.isEnd && isBlank(shown.line())) shown.next();
   const delimiter = givenDelimiter ?? mostFrequent(rowAt(shown));
   return {
     delimiter: delimiter.charCodeAt(0),
@@ -65,8 +65,14 @@ export function recognizeDialect(
     linesBefore: walk.number - 1,
     headerRow,
     header: typeof header === 'number' ? undefined : header,
-    headerIsMissing: walk.isEnd && !isWhole,
+    headerIsMissing: isWhole
+      ? typeof header === 'number' && isBlank(text.slice(walk.at)) && !isBlank(text.slice(start, walk.at))
+      : walk.isEnd,
   };
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 /** Returns the line, from 1, at which the likeliest header begins; undefined where that is the first row. */
@@ -75,7 +81,7 @@ function headerBelow(lines: Lines, score: ScoreHeader, given: string | undefined
   for (; !lines.isEnd && !search.isOver; lines.next()) {
     const { number } = lines;
     const row = rowAt(lines);
-    if (row.trim() !== '') search.see(number, cellsOf(row, given ?? mostFrequent(row)));
+    if (!isBlank(row)) search.see(number, cellsOf(row, given ?? mostFrequent(row)));
   }
   return search.rowBelow;
 }

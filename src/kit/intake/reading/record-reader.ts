@@ -102,7 +102,7 @@ export function assertText(form: BareForm): TextForm {
   if (form.format === 'csv' && form.headerIsMissing)
     throw new UnusableFile({
       reason: 'bad_header',
-      detail: `no header row begins in the first ${headBytes} bytes behind what is skipped`,
+      detail: `no header row begins behind what is skipped, in its first ${headBytes} bytes`,
     });
   return form;
 }

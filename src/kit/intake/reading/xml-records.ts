@@ -24,6 +24,9 @@ export class XmlRecords implements RecordTaker {
   readonly #parser = new SaxesParser<{ xmlns: false }>({ xmlns: false });
   readonly #decoder = new StringDecoder('utf8');
   readonly #path: string | undefined;
+  /** Path of the element that holds the records; none where they are the document. */
+  readonly #listPath: string;
+  #isListFound = false;
   /** Names of the open elements that hold no record. */
   readonly #above: string[] = [];
   /** The open record and the open elements in it. */
@@ -35,6 +38,7 @@ export class XmlRecords implements RecordTaker {
   constructor(sink: RecordSink, path: string | undefined) {
     this.#sink = sink;
     this.#path = path;
+    this.#listPath = path?.slice(0, Math.max(0, path.lastIndexOf('.'))) ?? '';
     if (path === undefined)
       this.#problem = {
         reason: 'no_records',
@@ -63,6 +67,11 @@ export class XmlRecords implements RecordTaker {
 
   finish(): FileProblem | undefined {
     if (this.#problem === undefined) this.#parser.close();
+    if (!this.#isListFound)
+      this.#problem ??= {
+        reason: 'no_records',
+        detail: `the element at "${this.#listPath || this.#path}", the place of the records, is not there`,
+      };
     return this.#problem;
   }
 
@@ -70,7 +79,10 @@ export class XmlRecords implements RecordTaker {
     if (this.#open.length === 0) {
       this.#size = 0;
       this.#above.push(name);
-      if (this.#above.join('.') !== this.#path) return;
+      const path = this.#above.join('.');
+      if (path === this.#listPath) this.#isListFound = true;
+      if (path !== this.#path) return;
+      this.#isListFound = true;
       this.#above.pop();
     }
     if (this.#open.length + this.#above.length >= maxDepth) throw new UnusableFile(tooLong);

@@ -100,12 +100,12 @@ function isReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
 }
 
 /**
- * SQL that holds for the logs that another mapping may heal: it heals what was rejected, passed over or quarantined.
- * What was accepted stays as it is.
+ * SQL that holds for the logs that another mapping may heal: it heals what was rejected, passed over or quarantined,
+ * and finds what was not found. What was accepted stays as it is.
  */
 function logsToMapAgain({ files }: DecidingSettings): string {
   return `((${files.length > 0} OR (read_with->>'mapping') IS NOT NULL)
-      AND (status = 'quarantined' OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
+      AND (status = 'quarantined' OR rows = 0 OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
 }
 
 function isMappedAlike({ read_with }: LedgerRow, settings: DecidingSettings, path: string): boolean {

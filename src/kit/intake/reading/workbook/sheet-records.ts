@@ -69,7 +69,7 @@ export async function readSheet(
       cell = undefined;
     },
   });
-  rows.finish();
+  rows.finish(workbook.others);
   return { columns: rows.columns, firstRow: rows.firstRow, headerRow: rows.headerRow };
 }
 
@@ -115,6 +115,7 @@ class SheetRows {
   /** Rows that came while the header was searched for. */
   #held: { row: number; cells: string[] }[] = [];
   #row = 0;
+  #isBlank = true;
   #cells: string[] = [];
   #bytes = 0;
 
@@ -146,6 +147,7 @@ class SheetRows {
 
   add(column: number, text: string): void {
     if (text === '') return;
+    this.#isBlank = false;
     if (column >= maxColumns)
       throw new UnusableFile({ reason: 'broken_xlsx', detail: `row ${this.#row} has more than ${maxColumns} columns` });
     this.#bytes += text.length + 3 * Math.max(0, column - this.#cells.length);
@@ -167,9 +169,16 @@ class SheetRows {
     if (this.#search.isOver) this.#takeHeld();
   }
 
-  /** Takes what is held where the header was not found so far. */
-  finish(): void {
+  /** Takes what is held where the header was not found so far. `others`: sheets that may be meant. */
+  finish(others: readonly string[]): void {
     if (this.columns === null) this.#takeHeld();
+    if (this.columns !== null || (this.#isBlank && others.length === 0)) return;
+    throw new UnusableFile({
+      reason: 'bad_header',
+      detail: this.#isBlank
+        ? `the sheet is blank, and there are others: ${others.join(', ').slice(0, 200)}; "sheet" of a mapping says which counts`
+        : `no header row begins behind what is skipped, in its ${this.#row} rows`,
+    });
   }
 
   #takeHeld(): void {

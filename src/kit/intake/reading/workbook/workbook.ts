@@ -8,6 +8,8 @@ import { readXml } from './xml-events.ts';
 export interface Workbook {
   /** Member with the cells of the sheet. */
   sheet: string;
+  /** Names of its other sheets. */
+  others: string[];
   strings: SharedStrings;
   /** Styles by number, each true where it shows moments. */
   datesByStyle: boolean[];
@@ -50,6 +52,7 @@ export async function openWorkbook(
     throw new UnusableFile({ reason: 'broken_xlsx', detail: `nothing is said of where sheet "${chosen.name}" is` });
   return {
     sheet: member,
+    others: sheets.filter((each) => each !== chosen).map(({ name }) => name),
     since1904,
     strings: await strings(members, partOf(members, byType, 'sharedStrings'), check),
     datesByStyle: await styles(members, partOf(members, byType, 'styles'), check),
