@@ -94,8 +94,8 @@ function logsToReadAgain(
 function isReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
   const { unpacked_gigabytes, time_zone } = logReadingSettings(settings, kind, '');
   // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
-  const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
-    AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
+  const lackedZone = `(read_with->>'time_zone') IS NULL AND (status = 'quarantined' AND split_part(reason, ':', 1) = 'no_row_fits'
+    OR status = 'loaded' AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset')))`;
   return `(kind = '${kind}' AND (${beyondOtherLimit({ unpacked_gigabytes })} ${time_zone === null ? '' : `OR ${lackedZone}`}))`;
 }
 

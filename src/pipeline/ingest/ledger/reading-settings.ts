@@ -21,10 +21,10 @@ export interface ReadingSettings {
 export type DecidingSettings = Pick<Settings, 'sources' | 'logs' | 'files' | 'rates' | 'unpacked_gigabytes'>;
 
 /** Limits by the reason of quarantine that another value of the limit can heal. */
-export const limits = { unpacked_too_large: 'unpacked_gigabytes' } as const satisfies Record<
-  string,
-  keyof ReadingSettings
->;
+export const limits = {
+  unpacked_too_large: 'unpacked_gigabytes',
+  document_too_large: 'unpacked_gigabytes',
+} as const satisfies Record<string, keyof ReadingSettings>;
 
 export function logReadingSettings(
   settings: DecidingSettings,

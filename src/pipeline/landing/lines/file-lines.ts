@@ -158,7 +158,7 @@ function unreadable(error: Error, file: CheckedFile, maxUnpackedBytes: number): 
   if (message.includes(tooLarge))
     return new QuarantineError(
       'unpacked_too_large',
-      `its records take more than ${maxUnpackedBytes} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`,
+      `its records take more than ${maxUnpackedBytes} bytes: land it in parts, or raise unpacked_gigabytes in offerline.json`,
     );
   if (message.includes(notText))
     return new QuarantineError('bad_utf8', 'the text of a column that is read is not valid UTF-8');

@@ -192,7 +192,7 @@ function tooLarge(packing: Packing, limit: number): FileProblem {
       : ['unpacked_too_large', 'it unpacks to', 'land it in parts, or unpacked'];
   return {
     reason,
-    detail: `${what} more than ${limit} bytes: ${instead}; unpacked_gigabytes in offerline.json is the limit for files to come`,
+    detail: `${what} more than ${limit} bytes: ${instead}, or raise unpacked_gigabytes in offerline.json`,
   };
 }
 

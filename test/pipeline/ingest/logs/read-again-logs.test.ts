@@ -188,6 +188,21 @@ describe('a log whose rows lacked a time zone', () => {
   });
 });
 
+describe('a log of which no row fits', () => {
+  it('for want of a time zone is read again once there is one', async ({ landing }) => {
+    await landing.put('clicks/a.ndjson', [click('a', { clicked_at: local })]);
+    await landing.ingest();
+    // As after a million of such rows.
+    await landing.query(`UPDATE ingest_files SET status = 'quarantined', rows = 0, rejected = 0,
+      reason = 'no_row_fits: its first 1000001 rows are all rejected, most of them as timestamp_without_offset'`);
+    await landing.query('DELETE FROM rejects');
+    expect(await landing.ingest()).toMatchObject({ readAgain: 0 });
+    expect(await landing.ingest({ settings: zoned('Europe/Berlin') })).toMatchObject({ readAgain: 1, accepted: 1 });
+    expect(await landing.ledger()).toEqual(['clicks/a.ndjson loaded 1=1+0+0']);
+    expect(await landing.ingest({ settings: zoned('Europe/Berlin') })).toMatchObject({ readAgain: 0 });
+  });
+});
+
 describe('a file beyond a limit', () => {
   const packed = (id: string) => gzipSync(ndjson(Array.from({ length: 30_000 }, (_, index) => click(`${id}${index}`))));
 
@@ -224,5 +239,14 @@ describe('a file beyond a limit', () => {
       'clicks/a.ndjson.gz loaded 30000=30000+0+0 0 0 5',
     ]);
     expect(await landing.ingest({ settings: limited(0.001) })).toMatchObject({ files: 0, readAgain: 0 });
+  });
+
+  it('as a document is read again, too', async ({ landing }) => {
+    const clicks = Array.from({ length: 50 }, (_, index) => click(`c-${index}`));
+    await landing.put('clicks/a.json', JSON.stringify(clicks));
+    await landing.ingest({ settings: limited(0.000001) });
+    expect(await landing.ledger()).toEqual(['clicks/a.json quarantined document_too_large 0=0+0+0']);
+    await landing.ingest({ settings: limited(0.01) });
+    expect(await landing.ledger()).toEqual(['clicks/a.json loaded 50=50+0+0']);
   });
 });
