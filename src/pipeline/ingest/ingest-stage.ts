@@ -31,7 +31,7 @@ import { filesToReadAgain, type LedgerRow, type NewFile, type ReadAgain } from '
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeReadingNote } from './reading-note.ts';
 import { admit, type Admitted } from './suspects.ts';
-import { isMappedBy, landingMapping } from './landing-mappings.ts';
+import { isMappedBy, landingMapping, mappingDigest } from './landing-mappings.ts';
 import { rememberStates } from './states/state-events.ts';
 import { redactKeptTexts } from './ledger/redact-kept-texts.ts';
 import { knownSecrets } from './known-secrets.ts';
@@ -123,7 +123,7 @@ export async function ingestFiles(
   const again = readAgain(landed);
   const toCheckAgain = files.filter((file) => isSeen(file) && again.has(file.path));
   const checkedAgain = await checkFilesOf(run, toCheckAgain, 'again');
-  const content = await withoutKnownContent(state, byPath(checkedNew, checkedAgain), again);
+  const content = await withoutKnownContent(state, run.settings, byPath(checkedNew, checkedAgain), again);
   // Nothing is known of their bytes: no other file has the same, and the next run tries them again.
   content.broken.push(...(await unreadableFiles(state, checkedNew.unstable)));
   const newFiles = await openNewFiles(run, state, content);
@@ -235,6 +235,7 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
  */
 async function withoutKnownContent(
   state: StateDatabase,
+  settings: Run['settings'],
   { readable, broken }: CheckedLanding,
   again: ReadonlyMap<string, LedgerRow>,
 ): Promise<NewContent> {
@@ -243,11 +244,11 @@ async function withoutKnownContent(
   const catalogs = await latestCatalogDigests(state, files);
   const unlessKnown = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
     const before = again.get(file.path);
-    // The ledger's name for the bytes of a log stays.
-    if (before?.sha256 === file.sha256) return { ...file, path: before.path, before };
+    if (before?.sha256 === file.sha256) return { ...file, before };
     if (file.kind === 'offers') return catalogs.get(file.path) === file.sha256 ? undefined : file;
-    if (logs.has(logKey(file, 'loaded')) || logs.has(logKey(file, 'quarantined'))) return undefined;
-    logs.add(logKey(file, status));
+    const bytes = { ...file, mapping: mappingDigest(settings, file.path) };
+    if (logs.has(logKey(bytes, 'loaded')) || logs.has(logKey(bytes, 'quarantined'))) return undefined;
+    logs.add(logKey(bytes, status));
     return file;
   };
   return {

@@ -1,7 +1,10 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { settingsSchema, type Settings } from '../../../src/kit/config/settings.ts';
 import { it } from '../../support/landing-test.ts';
 import { LogLanding } from '../../support/log-landing.ts';
+import { parquet } from '../../support/parquet.ts';
 import { slow } from '../../support/slow.ts';
 
 const settingsOf = (files: unknown[], more: object = {}): Settings => settingsSchema.parse({ files, ...more });
@@ -316,6 +319,44 @@ describe('a list of how conversions stand', () => {
     ]);
     expect(await landing.ledger()).toEqual(['conversions/net/1.csv loaded 4=4+0+0']);
     expect(await landing.rejects()).toEqual([]);
+  });
+
+  it.for(['csv', 'ndjson', 'parquet'])('is healed once it lies where its mapping is for it, as %s', async (ending) => {
+    const landing = await newLanding();
+    const row = { id: 'v-1', sub: 'c-1', state: 'paid', at: '2026-11-10 10:00:00', sum: '1.5' };
+    const select = Object.entries(row).map(([name, value]) => `'${value}' AS ${name}`);
+    const content = {
+      csv: `${Object.keys(row).join(',')}\n${`${Object.values(row).join(',')}\n`.repeat(2)}`,
+      ndjson: `${JSON.stringify(row)}\n`.repeat(2),
+      parquet: await parquet(`SELECT ${select.join(', ')} FROM range(2)`),
+    }[ending] as string;
+    const path = await landing.put(`conversions/export.${ending}`, content);
+    await landing.ingest({ settings });
+    const before = ending === 'ndjson' ? 'loaded 2=0+0+2' : 'quarantined missing_column 0=0+0+0';
+    expect(await landing.ledger()).toEqual([`conversions/export.${ending} ${before}`]);
+    await mkdir(join(landing.data.landing, 'conversions/net'));
+    await rename(path, join(landing.data.landing, `conversions/net/moved.${ending}`));
+    expect(await landing.ingest({ settings })).toMatchObject({ files: 0, readAgain: 1 });
+    expect(await landing.ledger()).toEqual([`conversions/export.${ending} loaded 2=1+1+0`]);
+    expect(await told(landing)).toEqual(['v-1 credit 2026-11-10T10:00:00Z 1.500000']);
+    expect(await landing.ingest({ settings })).toMatchObject({ files: 0, readAgain: 0 });
+  });
+
+  it('that cannot be read is read once it is copied to where its mapping is for it', async () => {
+    const landing = await newLanding();
+    const path = await landing.put('conversions/export.csv', week1);
+    await landing.ingest({ settings });
+    await landing.put('conversions/net/copy.csv', week1);
+    expect(await landing.ingest({ settings })).toMatchObject({ files: 1, readAgain: 0 });
+    const both = [
+      'conversions/export.csv quarantined missing_column 0=0+0+0',
+      'conversions/net/copy.csv loaded 4=2+0+2',
+    ];
+    expect(await landing.ledger()).toEqual(both);
+    expect(await landing.ingest({ settings })).toMatchObject({ files: 0, readAgain: 0 });
+    await rm(path);
+    expect(await landing.ingest({ settings })).toMatchObject({ files: 0, readAgain: 0 });
+    expect(await landing.ledger()).toEqual(both);
   });
 
   it('is healed without what a later list has replaced, where rows have no version', async () => {

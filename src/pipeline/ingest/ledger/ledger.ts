@@ -5,7 +5,7 @@ import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
-import type { ReadingSettings } from './reading-settings.ts';
+import { parseReadingSettings, type ReadingSettings } from './reading-settings.ts';
 
 /** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
 export interface LedgerCounts {
@@ -134,14 +134,16 @@ export async function rememberFiles(
 }
 
 /**
- * Identifies a log's bytes. Ones that could not be read may lack columns that a path names, so that they count once
- * they lie under the right one.
+ * Identifies a log's bytes. Ones that could not be read may lack columns that a path names, or a mapping that is for it
+ * (`mapping`: its digest), so that they count once they lie under the right one.
  */
-export function logKey(
-  { kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string },
-  status: 'loaded' | 'quarantined',
-): string {
-  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [partitionsOf(path)])]);
+export function logKey({ kind, sha256, path, mapping = null }: LogBytes, status: 'loaded' | 'quarantined'): string {
+  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [partitionsOf(path), mapping])]);
+}
+
+interface LogBytes extends Pick<LandingFile, 'kind' | 'path'> {
+  sha256: string;
+  mapping?: string | null | undefined;
 }
 
 /** SQL that is true of files that were read to their end. */
@@ -155,14 +157,18 @@ export async function knownLogs(
   if (files.length === 0) return new Set();
   const rows = await db
     .selectFrom('ingest_files')
-    .select(['kind', 'sha256', 'path'])
+    .select(['kind', 'sha256', 'path', 'read_with'])
     // A log is neither held nor superseded.
     .select((file) => file.ref('status').$castTo<'loaded' | 'quarantined'>().as('status'))
     .where('kind', '<>', 'offers')
     .where(wasRead)
     .where(sql<boolean>`sha256 IN (SELECT unnest(${files.map(({ sha256 }) => sha256)}::VARCHAR[]))`)
     .execute();
-  return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
+  return new Set(
+    rows.map(({ status, read_with, ...file }) =>
+      logKey({ ...file, mapping: parseReadingSettings(read_with).mapping }, status),
+    ),
+  );
 }
 
 /**

@@ -36,6 +36,7 @@ export interface LedgerRow extends LedgerCounts {
 
 /** A file to be ingested: new, or read again where there is a `before`. */
 export interface NewFile extends CheckedFile {
+  /** The ledger's name for the bytes of a log is in it, and stays; they are read by their present `path`. */
   before?: LedgerRow;
 }
 
@@ -105,7 +106,8 @@ function isReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
  */
 function logsToMapAgain({ files }: DecidingSettings): string {
   return `((${files.length > 0} OR (read_with->>'mapping') IS NOT NULL)
-      AND (status = 'quarantined' OR rows = 0 OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
+      AND (status = 'quarantined' AND (kind, sha256) NOT IN (SELECT (kind, sha256) FROM ingest_files WHERE status = 'loaded')
+        OR status = 'loaded' AND rows = 0 OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
 }
 
 function isMappedAlike({ read_with }: LedgerRow, settings: DecidingSettings, path: string): boolean {

@@ -42,7 +42,7 @@ export async function recordRejects(
        SELECT $1, $2, line, ${reasonOf(file)}, raw, raw_length
        FROM (${unnumbered === 0 ? known : `${sought} UNION ALL ${known}`})
        ORDER BY line LIMIT ${maxRejectsKept}`,
-      [BigInt(file_id), file.path],
+      [BigInt(file_id), file.before?.path ?? file.path],
     );
     await showRejectedRecords(connection, file);
   }
