@@ -91,6 +91,7 @@ export interface ConversionStatesTable {
   listed: string | null;
   file_id: number | null;
   line: number | null;
+  click_id: string | null;
 }
 
 export interface DeliveryAttemptsTable {

@@ -296,6 +296,20 @@ describe('a list of how conversions stand', () => {
     expect(await told(landing)).toEqual(['v-5 reject 2026-11-10T10:00:00Z -']);
   });
 
+  it('is not that of another network with the same ids', async () => {
+    const landing = await newLanding();
+    await landing.putAt('conversions/net/1.csv', week1, '2026-11-11T00:00:00Z');
+    await landing.ingest({ settings });
+    const before = await told(landing);
+    await landing.putAt('conversions/net/other.csv', week2.replaceAll(',c-', ',d-'), '2026-11-13T00:00:00Z');
+    await landing.ingest({ settings });
+    expect(await told(landing)).toEqual([...before, 'v-3 reject 2026-11-12T12:00:00Z 9.000000']);
+    expect(await landing.query('SELECT duplicates, conflicts FROM ingest_files ORDER BY file_id')).toEqual([
+      { duplicates: 0, conflicts: 0 },
+      { duplicates: 2, conflicts: 2 },
+    ]);
+  });
+
   it('says the same when all is read at once', async () => {
     const landing = await newLanding();
     await landing.putAt('conversions/net/b.csv', week1, '2026-11-11T00:00:00Z');

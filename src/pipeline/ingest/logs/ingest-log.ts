@@ -89,7 +89,7 @@ async function loadLog(
     const counts = {
       accepted: accepted.get(file.fileId) ?? 0,
       duplicates,
-      conflicts: staged.duplicates.get(file.fileId)?.conflicts ?? 0,
+      conflicts: (staged.duplicates.get(file.fileId)?.conflicts ?? 0) + (file.states?.conflicts ?? 0),
       rejected: rejected.get(file.fileId) ?? 0,
       warnings: warnings.get(file.fileId) ?? 0,
     };

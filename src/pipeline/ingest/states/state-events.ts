@@ -16,6 +16,8 @@ import { readStateRow, type StateReading, type StateRow } from './state-rows.ts'
 /** What rows of state have emitted of a conversion so far. */
 export interface EmittedState {
   conversion_id: string;
+  /** Of the first row about it; null where not known. */
+  click_id: string | null;
   /** Number of its credits, or of rejects without one. */
   credits: number;
   state: 'pending' | 'credited' | 'reversed';
@@ -38,6 +40,8 @@ export interface StateRowCounts {
   emitted: number;
   /** Rows that bring nothing new. */
   unchanged: number;
+  /** Among `unchanged`: rows about another conversion, of another click, under an id that is taken. */
+  conflicts: number;
 }
 
 /** A file of states as a log of events. */
@@ -51,7 +55,8 @@ const maxSecondEvents = 20_000;
 /**
  * Turns files of state rows into logs of the events that lead from the state emitted before to the state of each row.
  * Files are taken in the order in which they arrived. A row with an older version than was emitted adds nothing; nor
- * does one of a file that is read again where it comes no later than the row that decided, unless its version is newer.
+ * does one of a file that is read again where it comes no later than the row that decided, unless its version is newer;
+ * nor one of another click than the first row about the conversion, which is another network's.
  * A row's second event goes to a further scratch file, under the same line number.
  * `emittedBefore` returns the emitted states by conversion id; `scratch`: beginning of the paths of scratch files.
  */
@@ -123,7 +128,7 @@ function eventsOfRows(
   stateOf: (id: string) => EmittedState | undefined,
   emit: (state: EmittedState) => void,
 ): RowEvents {
-  const events: RowEvents = { first: new Map(), second: [], counts: { emitted: 0, unchanged: 0 } };
+  const events: RowEvents = { first: new Map(), second: [], counts: { emitted: 0, unchanged: 0, conflicts: 0 } };
   for (const { line, row } of byVersion(rows)) {
     if ('rejected' in row) {
       events.first.set(line, jsonText(row.rejected));
@@ -131,6 +136,11 @@ function eventsOfRows(
     }
     const place = { file_id: fileId, line };
     const state = stateOf(row.id);
+    if ((state?.click_id ?? row.clickId) !== row.clickId) {
+      events.counts.conflicts++;
+      events.counts.unchanged++;
+      continue;
+    }
     const isReplaced = before !== undefined && state !== undefined && isDecidedBy(state, row, place);
     const [first, second] = isReplaced ? [] : emitState(row, place, state, emit);
     if (first === undefined) {
@@ -190,6 +200,7 @@ function emitState(
   if (emitted !== undefined)
     emit({
       conversion_id: row.id,
+      click_id: row.clickId,
       credits: emitted.version,
       state: emitted.state,
       payout: emitted.payout,
@@ -241,7 +252,7 @@ export async function emittedStates(
   for (let start = 0; start < ids.length; start += maxLookedUp) {
     const rows = await queryRows<EmittedState>(
       connection,
-      `SELECT conversion_id, credits, state, payout::VARCHAR AS payout, listed, version, file_id, line FROM conversion_states
+      `SELECT conversion_id, click_id, credits, state, payout::VARCHAR AS payout, listed, version, file_id, line FROM conversion_states
        WHERE conversion_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
       [JSON.stringify(ids.slice(start, start + maxLookedUp))],
     );

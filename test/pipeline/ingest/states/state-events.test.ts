@@ -56,12 +56,13 @@ class StateList {
     );
     for (const state of emitted) this.#emitted.set(state.conversion_id, state);
     const found: { line: number; event: Record<string, string> }[] = [];
-    const counts = { emitted: 0, unchanged: 0 };
+    const counts = { emitted: 0, unchanged: 0, conflicts: 0 };
     for (const file of landed) {
       const of = events.get(file);
       if (of === undefined) throw new Error(`no events of ${file.path}`);
       counts.emitted += of.emitted;
       counts.unchanged += of.unchanged;
+      counts.conflicts += of.conflicts;
       const add = async (path: string, lineOf: (index: number) => number) => {
         for (const [index, text] of (await readFile(path, 'utf8')).split('\n').entries())
           if (text !== '') found.push({ line: lineOf(index), event: JSON.parse(text) as Record<string, string> });
@@ -91,7 +92,7 @@ describe('rows of state', () => {
       [row(), row({ conversion_id: 'w', status: 'pending' }), row({ conversion_id: 'x', status: 'reject' })],
     ]);
     expect(first.events.map(short)).toEqual(['2 v credit 1.5', '3 w pending 1.5', '4 x reject 1.5']);
-    expect(first.counts).toEqual({ emitted: 3, unchanged: 0 });
+    expect(first.counts).toEqual({ emitted: 3, unchanged: 0, conflicts: 0 });
     const second = await list.run([
       [
         row({ payout: '1.50' }),
@@ -108,7 +109,7 @@ describe('rows of state', () => {
       '2 v~2 credit 2',
     ]);
     expect(second.events.map(({ event }) => event['event_id']).filter(Boolean)).toEqual(['level']);
-    expect(second.counts).toEqual({ emitted: 4, unchanged: 1 });
+    expect(second.counts).toEqual({ emitted: 4, unchanged: 1, conflicts: 0 });
     const third = await list.run([[row({ payout: '2' }), row({ conversion_id: 'w', status: 'pending' })]]);
     expect([third.events, third.counts.unchanged]).toEqual([[], 2]);
   });
@@ -155,6 +156,17 @@ describe('rows of state', () => {
     const list = await StateList.create('2026-11-15T00:00:00Z');
     const [event] = (await list.run([[row({ status: 'reject', occurred_at: '2026-11-14T10:00:00Z' })]])).events;
     expect(event?.event['occurred_at']).toBe('2026-11-15T00:00:00Z');
+  });
+
+  it('of another click are about another conversion, and take nothing back', async () => {
+    const list = await StateList.create();
+    await list.run([[row()]]);
+    const other = [row({ click_id: 'd', payout: '2' }), row({ click_id: 'd', status: 'reject' })];
+    for (let times = 0; times < 2; times++) {
+      const { events, counts } = await list.run([other, [row()]]);
+      expect([events, counts]).toEqual([[], { emitted: 0, unchanged: 3, conflicts: 2 }]);
+    }
+    expect((await list.run([[row({ status: 'reject' })]])).events.map(short)).toEqual(['2 v reject']);
   });
 
   it('that cannot be read are rejected in their place, by the rules of events', async () => {
