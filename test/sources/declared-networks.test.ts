@@ -417,6 +417,14 @@ describe('conversions of a network that has a file', () => {
     ).toMatchObject([{ status: 'done', conversion_lines: 3, conversions_left_out: {} }]);
   });
 
+  it('cj: an error in place of the list fails the pull, and is no empty list', async () => {
+    const answer = { data: null, errors: [{ message: 'Not authorized: CID 77' }] };
+    const base_url = await serve(() => JSON.stringify(answer));
+    const secrets = { publisher_id: '1', token: 't' };
+    const { pulled } = await pullMine({ connector: 'cj', base_url, secrets });
+    expect(pulled).toMatchObject({ status: 'failed', error: expect.stringContaining('Not authorized: CID 77') });
+  });
+
   it('are checked by a page', async () => {
     await using network = await SimulatedNetwork.start('impact');
     network.conversions = [{ ...conversion(0), at: new Date().toISOString().replace(/\.\d+/, '') }];

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-text.ts';
-import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
+import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { requestedWait, waitAfter } from './retry-waits.ts';
 import type { Budget, BudgetLimit, PullClock } from './budget.ts';
@@ -123,7 +123,7 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
   const unreadable = encodingProblem(body, encoding);
   if (unreadable !== undefined) return { problem: unreadable, do: 'fail' };
-  const failed = stream.success.find(({ at, is }) => !is.includes(scalarText(valueAt(parsed, at)) ?? ''));
+  const failed = stream.success.find(({ at, is }) => !holds(valueAt(parsed, at), is));
   if (failed !== undefined) return { problem: described(answer, parsed, redact), do: 'fail' };
   if (!isTable) return { page: { body: parsed, headers } };
   const read = readTable(body, encoding, stream.format, stream.records);
@@ -135,6 +135,12 @@ function fits({ status, at, contains }: ErrorRule, answered: number, parsed: Jso
   if (at === undefined && contains === undefined) return true;
   const text = scalarText(valueAt(parsed, at ?? ''));
   return text !== undefined && text.toLowerCase().includes((contains ?? '').toLowerCase());
+}
+
+/** A value that is absent, or a list without members, counts as an empty text; other lists and objects are no text. */
+function holds(value: JsonValue | undefined, texts: readonly string[]): boolean {
+  const text = scalarText(value) ?? (membersOf(value).length === 0 ? '' : undefined);
+  return text !== undefined && texts.includes(text);
 }
 
 /** Parses JSON, also with bare control characters within texts, which some networks write. */
@@ -151,7 +157,16 @@ const maxQuotedCharacters = 200;
  */
 function described({ status }: HttpAnswer, parsed: JsonValue | undefined, redact: Fetching['redact']): string {
   const said = isJsonObject(parsed)
-    ? ['response.errorMessage', 'errorMessage', 'error.message', 'error', 'message', 'Error', 'errors.0']
+    ? [
+        'response.errorMessage',
+        'errorMessage',
+        'error.message',
+        'error',
+        'message',
+        'Error',
+        'errors.0',
+        'errors.0.message',
+      ]
         .map((at) => scalarText(valueAt(parsed, at)))
         .find((text) => text !== undefined && text !== '')
     : undefined;
