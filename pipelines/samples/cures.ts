@@ -35,6 +35,8 @@ const warnings: Readonly<Record<string, string>> = {
   country_unknown: 'a country is not understood: the offer is not shown there',
   device_unknown: 'a device is not understood: the offer is not shown on it',
   region_rules: 'it is for regions, cities or the like only: it is shown in their whole countries',
+  os_versions: 'it is for some versions of a system only: it is shown on all of them',
+  other_rules: 'it is for some carriers, connections, languages, browsers or the like only: it is shown on all of them',
   unknown_field: 'nothing of ours has this name, so that it is not kept',
 };
 

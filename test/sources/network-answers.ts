@@ -99,6 +99,16 @@ const affiseOffer = (id: number, payments: object[], own: object = {}) => ({
   ...own,
 });
 
+const targeting = (own: object) => ({ country: none, os: none, device_type: [], browser: none, ...own });
+const cap = (value: number, own: object) => ({
+  period: 'day',
+  type: 'conversions',
+  value,
+  goal_type: 'all',
+  country_type: 'all',
+  ...own,
+});
+
 const tuneOffer = (id: string, own: object, contained: object) => ({
   Offer: {
     id,
@@ -123,6 +133,14 @@ const tuneOffer = (id: string, own: object, contained: object) => ({
 });
 
 const rule = (label: string, targeting_type: string) => ({ label, targeting_type, match_type: 'exact' });
+
+const version = (label: string, targeting_type: string) => ({
+  os_version_id: 34,
+  platform_id: 2,
+  label,
+  targeting_type,
+  match_type: 'minimum',
+});
 
 const everflowOffer = (id: number, ruleset: object) => ({
   network_offer_id: id,
@@ -237,6 +255,25 @@ export const networkAnswers: Readonly<Record<string, NetworkAnswers>> = {
         affiseOffer(905, [payment('1', 1, 'USD')], {
           sources: [{ id: '5433001e3b7d9b456bc15573', title: 'Мотивированный трафик', allowed: 0 }],
         }),
+        affiseOffer(906, [payment('1', 1, 'USD')], {
+          targeting: [targeting({ os: { allow: [{ name: 'Android', comparison: 'GTE', version: '8.0' }], deny: [] } })],
+          caps: [
+            cap(10, { goal_type: 'exact', goals: ['Register'] }),
+            cap(20, { country_type: 'each' }),
+            cap(1000, { goals: {}, country: [] }),
+          ],
+        }),
+        affiseOffer(907, [payment('1', 1, 'USD')], {
+          targeting: [
+            targeting({
+              os: { allow: [{ name: 'iOS' }, { name: 'Android', comparison: 'LT', version: '6' }], deny: [] },
+              os_deny: true,
+              device_type: ['tablet', 'desktop'],
+              device_type_deny: 1,
+              connection: ['wi-fi'],
+            }),
+          ],
+        }),
       ];
       return {
         status: 1,
@@ -302,8 +339,14 @@ export const networkAnswers: Readonly<Record<string, NetworkAnswers>> = {
           device_types: { total: 2, entries: [rule('Mobile', 'include'), rule('Tablet', 'include')] },
         }),
         everflowOffer(23, { platforms: [rule('Windows', 'include')], device_types: [rule('Mobile', 'include')] }),
+        everflowOffer(24, { platforms: [], os_versions: [version('iOS 15', 'include')] }),
+        everflowOffer(25, { os_versions: { total: 1, entries: [version('Windows 8.1', 'exclude')] } }),
+        everflowOffer(26, { platforms: [rule('Android', 'include')], os_versions: [version('8.0', 'include')] }),
+        everflowOffer(27, { os_versions: [{ ...version('', 'include'), label: undefined }] }),
+        everflowOffer(28, { mobile_carriers: [rule('Telekom', 'include')], isps: [] }),
       ];
-      return { offers: onFirst(asked, 'page', offers), paging: { page: 1, page_size: 2000, total_count: 3 } };
+      const paging = { page: 1, page_size: 2000, total_count: offers.length };
+      return { offers: onFirst(asked, 'page', offers), paging };
     },
   },
   ayet: {

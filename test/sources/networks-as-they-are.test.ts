@@ -37,7 +37,7 @@ beforeAll(async () => {
   await landing.ingest({ settings: parseSettings('{"sources": {"ogads": {"mode": "delta"}}}', 'offerline.json') });
   const rows = await landing.query<Record<string, unknown>>(
     `SELECT source, external_id, status, titles->>'en' AS title, descriptions->>'en' AS description,
-       payout::DOUBLE AS payout, countries, devices, android_min_os, tracking_type, destination_url,
+       payout::DOUBLE AS payout, daily_cap, countries, devices, android_min_os, tracking_type, destination_url,
        list_transform(from_json(events, '["JSON"]'), event -> concat(event->>'event_id', ' ', event->'descriptions'->>'en', ' ', event->>'payout')) AS events
      FROM offer_versions JOIN offers USING (offer_id)`,
   );
@@ -126,6 +126,16 @@ describe('Affise', () => {
     expect(offer('affise', 904)).toMatchObject({ status: 'paused' });
   });
 
+  it('keeps to systems that are named with a version, and to lists that are denied', () => {
+    expect(offer('affise', 906)).toMatchObject({ status: 'active', devices: ['android'] });
+    expect(offer('affise', 907)).toMatchObject({ status: 'active', devices: ['android'] });
+    expect(warnings['affise']).toMatchObject({ os_versions: 2, device_types_in_part: 1, other_rules: 1 });
+  });
+
+  it('has the cap of the whole offer, and none of a goal or a country', () => {
+    expect(offer('affise', 906)).toMatchObject({ daily_cap: 1000 });
+  });
+
   it('has the only description, its type, and our click id once', () => {
     expect(offer('affise', 902)).toMatchObject({
       description: 'For new users & friends',
@@ -164,6 +174,16 @@ describe('Everflow', () => {
       countries: alpha2Countries.filter((code) => code !== 'US'),
     });
     expect(offer('everflow', 23)).toMatchObject({ status: 'paused' });
+  });
+
+  it('keeps to the systems of versions, and is refused where a version names none', () => {
+    expect(offer('everflow', 24)).toMatchObject({ status: 'active', devices: ['ios'] });
+    expect(offer('everflow', 25)).toMatchObject({ status: 'active', devices: [] });
+    expect(offer('everflow', 26)).toMatchObject({ status: 'active', devices: ['android'] });
+    expect(rejects.filter(({ source }) => source === 'everflow')).toEqual([
+      { source: 'everflow', id: '27', reason: 'bad_devices' },
+    ]);
+    expect(warnings['everflow']).toEqual({ os_versions: 4, other_rules: 1 });
   });
 
   it('pays for further entries as events', () => {

@@ -7,8 +7,9 @@ import { landingEvents, lowestMilestones, type Milestone } from '../records/mile
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
+import { wholeDeviceTypes } from '../records/device-types.ts';
 import { trackingType } from '../records/tracking-type.ts';
-import { targetCountries, targetDevicesByAll } from '../../kit/vocabulary/targeting.ts';
+import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/vocabulary/targeting.ts';
 
 /** Settings of both lists. */
 const everyList = {
@@ -98,14 +99,18 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
   const { currency, goals } = goalsOf(record, source.currency ?? 'USD', warnings);
   const allowed = [...record.words('countries'), ...targeted(record, 'country.allow')];
   const target = targetCountries([...new Set(allowed)], targeted(record, 'country.deny'));
-  const devices = targetDevicesByAll([
-    { allowed: targeted(record, 'os.allow'), denied: targeted(record, 'os.deny') },
-    { allowed: targeted(record, 'device_type') },
-  ]);
+  const devices = targetDevicesByAll([systemRule(record, warnings), deviceTypeRule(record, warnings)]);
   for (const warning of [...target.warnings, ...devices.warnings]) warnings.add(warning);
   if (['region', 'city'].some((of) => [`${of}.allow`, `${of}.deny`].some((at) => targeted(record, at).length > 0)))
     warnings.add('region_rules');
-  const caps = record.records('caps').filter((cap) => cap.text('period') === 'day');
+  if (
+    ['isp', 'browser', 'brand'].some((of) =>
+      [`${of}.allow`, `${of}.deny`].some((at) => targeted(record, at).length > 0),
+    )
+  )
+    warnings.add('other_rules');
+  if (targeted(record, 'connection').length > 0) warnings.add('other_rules');
+  const caps = record.records('caps').filter(isDailyCap);
   const capOf = (type: string) => caps.find((cap) => cap.text('type') === type)?.cap('value');
   return {
     record: canonicalOffer({
@@ -175,6 +180,40 @@ function descriptionsOf(record: NetworkRecord): JsonObject {
 /** Words of all targeting groups; lists are empty as `[]` or `{}`. */
 function targeted(record: NetworkRecord, list: string): string[] {
   return record.records('targeting').flatMap((rule) => rule.words(list));
+}
+
+/**
+ * Systems of all targeting groups, `{name, comparison, version}` each; with `os_deny` a group denies those it lists. A
+ * denied version leaves the system's other ones.
+ */
+function systemRule(record: NetworkRecord, warnings: Set<string>): TargetRule {
+  const [allowed, denied]: [string[], string[]] = [[], []];
+  for (const group of record.records('targeting'))
+    for (const list of ['allow', 'deny']) {
+      const isDenied = list === 'deny' || group.flag('os_deny');
+      for (const system of group.members(`os.${list}`)) {
+        const isVersion = system.text('version') !== undefined;
+        if (isVersion) warnings.add('os_versions');
+        if (!isDenied) allowed.push(system.word('name'));
+        else if (!isVersion) denied.push(system.word('name'));
+      }
+    }
+  return { allowed, denied };
+}
+
+/** Types of devices of all targeting groups; with `device_type_deny` a group denies those it lists. */
+function deviceTypeRule(record: NetworkRecord, warnings: Set<string>): TargetRule {
+  const wordsIf = (denies: boolean) =>
+    record
+      .records('targeting')
+      .filter((group) => group.flag('device_type_deny') === denies)
+      .flatMap((group) => group.words('device_type'));
+  return { allowed: wordsIf(false), denied: wholeDeviceTypes(wordsIf(true), warnings) };
+}
+
+/** True for a cap of the offer's days; one of some goals or countries, or of each, is none of the whole offer. */
+function isDailyCap(cap: NetworkRecord): boolean {
+  return cap.text('period') === 'day' && ['goal_type', 'country_type'].every((of) => (cap.text(of) ?? 'all') === 'all');
 }
 
 function refusesIncentiveSource(record: NetworkRecord): boolean {

@@ -6,6 +6,7 @@ import { landingEvents, lowestMilestones, type Milestone } from '../records/mile
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
+import { wholeDeviceTypes } from '../records/device-types.ts';
 import { trackingType } from '../records/tracking-type.ts';
 import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/vocabulary/targeting.ts';
 
@@ -99,9 +100,11 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
   const devices = targetDevicesByAll([
     { allowed: wordsOf(rules('platforms'), 'include'), denied: wordsOf(rules('platforms'), 'exclude') },
     deviceTypes(rules('device_types'), warnings),
+    { allowed: systemsOfVersions(rules('platforms'), rules('os_versions'), warnings) },
   ]);
   for (const warning of [...target.warnings, ...devices.warnings]) warnings.add(warning);
   if (['regions', 'cities', 'dmas', 'postal_codes'].some((of) => rules(of).length > 0)) warnings.add('region_rules');
+  if (otherRules.some((of) => rules(of).length > 0)) warnings.add('other_rules');
   const isNowhere = 'nothing' in target || 'nothing' in devices;
   const isCapped = record.flag('is_caps_enabled');
   return {
@@ -155,13 +158,25 @@ function payoutsOf(
   return { base, events: lowestMilestones(events, warnings) };
 }
 
-/** Types of which only some are excluded, such as tablets, leave the systems of the others. */
+/** Rules that nothing of ours can say. */
+const otherRules = ['mobile_carriers', 'isps', 'connection_types', 'languages', 'browsers', 'brands', 'ips'];
+
 function deviceTypes(rules: readonly NetworkRecord[], warnings: Set<string>): TargetRule {
-  const denied = wordsOf(rules, 'exclude').map((word) => word.toLowerCase());
-  const isHalf = denied.includes('mobile') !== denied.includes('tablet');
-  if (isHalf) warnings.add('device_types_in_part');
-  const whole = isHalf ? denied.filter((word) => word !== 'mobile' && word !== 'tablet') : denied;
-  return { allowed: wordsOf(rules, 'include'), denied: whole };
+  return { allowed: wordsOf(rules, 'include'), denied: wholeDeviceTypes(wordsOf(rules, 'exclude'), warnings) };
+}
+
+/**
+ * Systems of rules about versions, whose labels are such as `iOS 15`; none where platforms name the systems. An
+ * excluded version leaves the system's other ones.
+ */
+function systemsOfVersions(
+  platforms: readonly NetworkRecord[],
+  versions: readonly NetworkRecord[],
+  warnings: Set<string>,
+): string[] {
+  if (versions.length > 0) warnings.add('os_versions');
+  if (wordsOf(platforms, 'include').length > 0) return [];
+  return wordsOf(versions, 'include').map((label) => label.replace(/\s+[\d.]+\D*$/, ''));
 }
 
 /** Records of a list, which may be under `entries`. */

@@ -57,14 +57,23 @@ export class NetworkRecord {
     return parts.map((part) => part.trim()).filter((part) => part !== '');
   }
 
+  /** Returns the members of a list, or the parts of a text with commas in its place. */
+  members(place: string): NetworkRecord[] {
+    const isText = scalarText(this.at(place)) !== undefined;
+    return isText ? this.texts(place).map((part) => new NetworkRecord(part)) : this.records(place);
+  }
+
   /**
-   * Returns the words of a targeting list, at a place or `at` a place of each member. A member that has none there goes
-   * on as its JSON text, which landing refuses: a rule that is not understood must not come to mean everywhere.
+   * Returns the word that a member of a targeting list is, or has at one of the places. A member that has none goes on
+   * as its JSON text, which landing refuses: a rule that is not understood must not come to mean everywhere.
    */
-  words(place: string, at = ''): string[] {
-    const value = this.at(place);
-    if (value !== undefined && scalarText(value) !== undefined) return this.texts(place);
-    return this.records(place).map((member) => member.text(at) ?? jsonText(member.value));
+  word(...places: string[]): string {
+    return this.firstText(...places, '') ?? jsonText(this.value);
+  }
+
+  /** Returns the words of a targeting list. */
+  words(place: string): string[] {
+    return this.members(place).map((member) => member.word());
   }
 
   /** Returns a limit; 0 and a million and more stand for none. */
