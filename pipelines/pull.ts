@@ -7,6 +7,7 @@ import { acquireProcessLock, type ProcessLock } from '../src/kit/files/process-l
 import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
+import type { Fetching } from '../src/sources/http/fetcher.ts';
 import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
 import { EmittedStore } from '../src/sources/conversions/emitted-store.ts';
@@ -124,9 +125,11 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     pullId = ledger.begin(entry.source, startedAt);
     const source = resolveSource(entry) as ResolvedSource;
     redact = (text) => source.redactor.redact(text);
-    const add = (part: Partial<PulledSource>) => void (result = { ...result, ...part });
-    if (entry.s3 === undefined) await pullLists(entry, settings, source, startedAt, pulling, add);
-    else await pullBucket(source, entry.s3, pulling, add);
+    const add: AddingResult = (part) => void (result = { ...result, ...part });
+    if (entry.s3 === undefined) {
+      const fetching = fetchingOf(source, pulling);
+      await pullLists({ ...pulling, entry, settings, source, startedAt, fetching, add });
+    } else await pullBucket(source, entry.s3, pulling, add);
     result = { ...result, status: 'done' };
     logger.info({ ...result, error: undefined }, 'pulled');
   } catch (error) {
@@ -154,54 +157,75 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
   return result;
 }
 
-/** Pulls a source's lists, and adds the result of each. */
-async function pullLists(
-  entry: SourceEntry,
-  settings: Settings,
-  source: ResolvedSource,
-  startedAt: Moment,
-  pulling: Pulling,
-  add: (part: Partial<PulledSource>) => void,
-): Promise<void> {
-  const { data, effects } = pulling;
+type AddingResult = (part: Partial<PulledSource>) => void;
+
+/** Parts that pulling the lists of a source needs. */
+interface PullingLists extends Pulling {
+  entry: SourceEntry;
+  settings: Settings;
+  source: ResolvedSource;
+  startedAt: Moment;
+  fetching: Fetching;
+  /** Adds the result of a list. */
+  add: AddingResult;
+}
+
+/** Pulls a source's lists. One that fails does not keep the other from being asked for. */
+async function pullLists(pulling: PullingLists): Promise<void> {
+  const failures: Error[] = [];
+  for (const pullList of [pullOffersList, pullConversionsList])
+    try {
+      await pullList(pulling);
+    } catch (error) {
+      if (pulling.stop.aborted) throw error;
+      failures.push(error as Error);
+    }
+  const [first, second] = failures;
+  if (first === undefined) return;
+  if (second === undefined) throw first;
+  throw new OfferlineError(`offers: ${first.message}; conversions: ${second.message}`, undefined, { cause: first });
+}
+
+async function pullOffersList(pulling: PullingLists): Promise<void> {
+  const { data, effects, settings, source, startedAt, fetching, add } = pulling;
+  if (source.offers === undefined) return;
   const mode = settings.sources[source.name]?.mode ?? 'full';
-  if (source.offers !== undefined && source.offers.isFull !== (mode === 'full'))
-    throw new UsageError(modeAdvice(source.name, mode));
-  const fetching = fetchingOf(source, pulling);
-  if (source.offers !== undefined) {
-    const folder = join(data.landing, 'offers', source.name);
-    using links = new CampaignLinkStore(data);
-    const { leftOut, ...whole } = await pullOffers(source, folder, startedAt, links, fetching, effects);
-    add({ ...whole, left_out: leftOut });
-  }
-  if (source.conversions !== undefined) {
-    const { currency, time_zone: timeZone, reversal_days } = entry;
-    const otherSources = readSources(data).sources.flatMap(({ source: name }) => (name === source.name ? [] : [name]));
-    const reading = {
-      source: source.name,
-      otherSources,
-      timeZone,
-      currency,
-      rates: settings.rates,
-      pulledAt: startedAt,
-    };
-    using emitted = new EmittedStore(data);
-    const folder = join(data.landing, 'conversions');
-    const pulled = await pullConversions(
-      source,
-      source.conversions,
-      folder,
-      reversal_days,
-      reading,
-      emitted,
-      fetching,
-      effects,
-    );
-    if (pulled.leftOut['time_without_zone'] !== undefined)
-      throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
-    const { conversions, lines: conversion_lines, leftOut } = pulled;
-    add({ conversions, conversion_lines, conversions_left_out: leftOut });
-  }
+  if (source.offers.isFull !== (mode === 'full')) throw new UsageError(modeAdvice(source.name, mode));
+  const folder = join(data.landing, 'offers', source.name);
+  using links = new CampaignLinkStore(data);
+  const { leftOut, ...whole } = await pullOffers(source, folder, startedAt, links, fetching, effects);
+  add({ ...whole, left_out: leftOut });
+}
+
+async function pullConversionsList(pulling: PullingLists): Promise<void> {
+  const { data, effects, entry, settings, source, startedAt, fetching, add } = pulling;
+  if (source.conversions === undefined) return;
+  const { currency, time_zone: timeZone, reversal_days } = entry;
+  const otherSources = readSources(data).sources.flatMap(({ source: name }) => (name === source.name ? [] : [name]));
+  const reading = {
+    source: source.name,
+    otherSources,
+    timeZone,
+    currency,
+    rates: settings.rates,
+    pulledAt: startedAt,
+  };
+  using emitted = new EmittedStore(data);
+  const folder = join(data.landing, 'conversions');
+  const pulled = await pullConversions(
+    source,
+    source.conversions,
+    folder,
+    reversal_days,
+    reading,
+    emitted,
+    fetching,
+    effects,
+  );
+  if (pulled.leftOut['time_without_zone'] !== undefined)
+    throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
+  const { conversions, lines: conversion_lines, leftOut } = pulled;
+  add({ conversions, conversion_lines, conversions_left_out: leftOut });
 }
 
 /** Pulls a bucket's objects, and adds the result of each page. */
@@ -209,7 +233,7 @@ async function pullBucket(
   source: ResolvedSource,
   settings: S3Settings,
   pulling: Pulling,
-  add: (part: Partial<PulledSource>) => void,
+  add: AddingResult,
 ): Promise<void> {
   const { data, terminal, effects } = pulling;
   using taken = new TakenObjects(data);

@@ -20,6 +20,7 @@ import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts'
 import type { SimulatedConversion } from '../../src/demo/simulator/offers.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 import { failingAfter } from '../support/failing-after.ts';
+import { dataWith, serve } from '../support/declared-network.ts';
 import { slow } from '../support/slow.ts';
 
 const key = 'a-key-of-conversions';
@@ -297,6 +298,45 @@ it.for(['export: written', 'export: fsynced', 'conversions: emitted', 'export: r
     expect(await landing.query('SELECT sum(conflicts) AS conflicts FROM ingest_files')).toEqual([{ conflicts: 0 }]);
   },
 );
+
+it('conversions of a source are pulled although its offers are not, and both failures are named', async () => {
+  const fields = { offers: { external_id: 'id' }, conversions: { conversion_id: 'id', click_id: 'c' } };
+  const answers: Record<string, object> = {
+    '/offers': { message: 'maintenance' },
+    '/conversions': { items: [{ id: 'v1', c: 'c1', s: 'approved', t: '2026-11-18T22:30:00Z', p: '2' }] },
+  };
+  const base_url = await serve(({ pathname }) => JSON.stringify(answers[pathname]));
+  const source = {
+    source: 'north',
+    connector: 'http',
+    base_url,
+    offers: { path: '/offers', records: 'items', fields: fields.offers },
+    conversions: {
+      path: '/conversions',
+      query: { from: '{from}', to: '{to}' },
+      records: 'items',
+      fields: {
+        ...fields.conversions,
+        status: { at: 's', words: { approved: 'credit' } },
+        occurred_at: 't',
+        payout: 'p',
+        currency: { value: 'USD' },
+      },
+    },
+  };
+  const data = await dataWith(source);
+  const noOffers = 'the answer has no "items", the place of the records';
+  const [first] = await pullAt(data, '2026-11-20T12:00:00Z');
+  expect(first).toMatchObject({ status: 'failed', error: noOffers, conversions: 1, conversion_lines: 1 });
+  answers['/conversions'] = {};
+  const [second] = await pullAt(data, '2026-11-20T13:00:00Z');
+  expect(second).toMatchObject({ status: 'failed', error: `offers: ${noOffers}; conversions: ${noOffers}` });
+  // Neither does a source that is said to be of another mode.
+  answers['/conversions'] = { items: [] };
+  await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
+  const [third] = await pullAt(data, '2026-11-20T14:00:00Z');
+  expect(third).toMatchObject({ status: 'failed', error: expect.stringContaining('"mode"') as string, conversions: 0 });
+});
 
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
   const source = entryOf(connector, dialect, network);
