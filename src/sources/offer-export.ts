@@ -10,6 +10,11 @@ const exportName = (of: string) =>
   new RegExp(`^${of.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}Z-([0-9a-f]{16})\\.ndjson$`);
 const linesOfWrite = 1000;
 
+/** True for the name of an export, of any list, that is staged and does not have its name yet. */
+export function isStagedExport(name: string): boolean {
+  return /-\d{8}T\d{6}Z-[0-9a-f]{16}\.ndjson\.part$/.test(name);
+}
+
 /**
  * Writes lines, each with its line end, into a file of a landing folder, unless the last pull wrote the same lines. The
  * file gets its name after it is complete and on the disk. Returns the name; null where nothing was written.

@@ -53,8 +53,11 @@ export class HeldFiles {
 
   /** Copies all files directly within a folder whose names fit. */
   async copyFolder(folder: string, fits: (name: string) => boolean = () => true): Promise<void> {
-    for (const name of namesIn(join(this.#data.root, folder)))
-      if (fits(name) && lstatSync(join(this.#data.root, folder, name)).isFile()) await this.copy(`${folder}/${name}`);
+    for (const name of namesIn(join(this.#data.root, folder))) {
+      if (!fits(name)) continue;
+      const about = lstatSync(join(this.#data.root, folder, name), { throwIfNoEntry: false });
+      if (about?.isFile() === true) await this.copy(`${folder}/${name}`);
+    }
   }
 
   /**

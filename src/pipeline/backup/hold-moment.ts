@@ -7,6 +7,7 @@ import { findDatabaseDamage } from '../../kit/duckdb/check-database.ts';
 import { openDuckDB } from '../../kit/duckdb/open.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { isStagedExport } from '../../sources/offer-export.ts';
 import { forgetSyncPositions } from '../deliveries/sync-deliveries.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import { archivableFiles } from '../maintenance/archivable-files.ts';
@@ -51,6 +52,8 @@ export async function holdMoment(
   for (const file of [data.settingsFile, data.sitesFile, data.sourcesFile]) await held.copy(of(file));
   // Before landing: what these say was written is then there, too.
   await held.copySqlite(of(data.pullLedgerFile));
+  // Those that the ledger names are emitted, and a pull that was killed has not named its file yet.
+  await held.copyFolder(of(join(data.landing, 'conversions')), isStagedExport);
   await held.copy(of(data.completionsFile));
   const { runId, archivable } = await holdState(opening, held, tracker);
   if (opening.settings.postbacks.store === undefined) await held.copySqlite(of(data.deliveriesFile));
