@@ -213,11 +213,48 @@ it('CAKE is asked for the link of a campaign once, whatever becomes of the pull'
   const asked = () => served.requests.filter((request) => request.includes('/GetCampaign?')).length;
   served.faults = [{ kind: 'unauthorised', request: 72 }];
   expect((await pull(landing)).pulled).toMatchObject([{ status: 'failed' }]);
-  // Fifty are kept at a time: of those asked before the 71st, twenty are asked for again.
   expect(asked()).toBe(71);
   expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', warnings: { no_link: 120 - joined } }]);
   expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', file: null }]);
-  expect(asked()).toBe(71 + joined - 50);
+  // All that came before the 71st failed are kept.
+  expect(asked()).toBe(71 + joined - 70);
+});
+
+it('CAKE’s campaigns whose links cannot be had are paused, and old links or those of another account are renewed', async () => {
+  await using landing = await emptyData();
+  await using served = await SimulatedNetwork.start('cake', { key, offers: simulatedOffers(120) });
+  await configure(landing, 'cake', served);
+  const joined = served.offers.filter(({ isActive }) => isActive).length;
+  const asked = () => served.requests.filter((request) => request.includes('/GetCampaign?')).length;
+  const noLink = 120 - joined;
+  const broken = new Set<string>();
+  served.onRequest = () => {
+    const campaign = /campaign_id=(\w+)/.exec(served.requests.at(-1) ?? '')?.[1];
+    served.faults =
+      campaign !== undefined && (broken.has(campaign) || broken.has('all')) ? [{ kind: 'unavailable' }] : [];
+  };
+  const campaigns = served.offers.filter(({ isActive }) => isActive).map(({ id }) => id);
+  for (const campaign of [campaigns[3], campaigns[30]]) broken.add(campaign ?? '');
+  expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', warnings: { no_link: noLink + 2 } }]);
+  broken.clear();
+  expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', warnings: { no_link: noLink } }]);
+  const before = asked();
+  const later = Date.parse('2026-12-01T10:00:00Z');
+  // An old link that the network fails on stays.
+  broken.add(campaigns[40] ?? '');
+  expect((await pull(landing, later)).pulled).toMatchObject([{ status: 'done', warnings: { no_link: noLink } }]);
+  expect(asked()).toBe(before + joined + 4);
+  broken.clear();
+  const text = await readFile(landing.data.sourcesFile, 'utf8');
+  await writeFile(landing.data.sourcesFile, text.replace('"77"', '"78"'));
+  const { pulled } = await pull(landing, later + 3_600_000);
+  expect(pulled).toMatchObject([{ status: 'done', warnings: { no_link: noLink } }]);
+  expect(asked()).toBe(before + 2 * joined + 4);
+  // A network that fails on all of them fails the pull.
+  await writeFile(landing.data.sourcesFile, text.replace('"77"', '"79"'));
+  broken.add('all');
+  expect((await pull(landing, later + 7_200_000)).pulled).toMatchObject([{ status: 'failed' }]);
+  expect(asked()).toBe(before + 2 * joined + 4 + 20 * 5);
 });
 
 it('a key is nowhere but in sources.json, however a network echoes it', async () => {

@@ -49,7 +49,7 @@ export const offersSchema = streamSchema.extend({
   links: z.union([linksSchema]).optional().meta({
     absent: 'the list has them',
     takes: '`of`, `rows`, `at`, and keys of a request',
-    description: 'Request for the link of an offer, by the value at `of` in its record; each is asked for once',
+    description: 'Request for the link of an offer, by the value at `of` in its record; each is asked for once a week',
   }),
   rows,
   non_incentive: oneOrMore(placeSchema).optional().meta({

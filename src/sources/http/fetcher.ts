@@ -8,7 +8,15 @@ import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
 import { answerEncoding, answerText, encodingProblem, readTable } from './read-answer.ts';
 
 /** The source cannot be pulled now. The message names host, path and answer, and contains no secret. */
-export class FetchError extends Error {}
+export class FetchError extends Error {
+  /** Status of an answer that says by it that there is none to this request. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /** The network refuses the key or token. */
 export class UnauthorizedError extends FetchError {}
@@ -58,8 +66,10 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
     const verdict = await tryOnce(request, stream, fetching);
     if ('page' in verdict) return verdict.page;
     const problem = `${where}: ${fetching.redact(verdict.problem)}`;
-    if (verdict.do === 'fail') throw verdict.isUnauthorized ? new UnauthorizedError(problem) : new FetchError(problem);
-    if (tries === maxTries) throw new FetchError(`${problem}, ${maxTries} times`);
+    const { status } = verdict;
+    if (verdict.do === 'fail')
+      throw verdict.isUnauthorized ? new UnauthorizedError(problem, status) : new FetchError(problem, status);
+    if (tries === maxTries) throw new FetchError(`${problem}, ${maxTries} times`, status);
     const wait = Math.max(
       verdict.waitMilliseconds ?? 0,
       waitAfter(tries, () => clock.random()),
@@ -81,6 +91,7 @@ type Verdict =
       problem: string;
       do: Exclude<ErrorRule['do'], 'end'>;
       waitMilliseconds?: number | undefined;
+      status?: number;
       isUnauthorized?: boolean;
     };
 
@@ -115,11 +126,16 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   }
   if (answer.status === 429) return { problem: described(answer, parsed, redact), do: 'wait', waitMilliseconds: asked };
   if (answer.status >= 500 || answer.status === 408)
-    return { problem: described(answer, parsed, redact), do: 'retry', waitMilliseconds: asked };
+    return { problem: described(answer, parsed, redact), do: 'retry', waitMilliseconds: asked, status: answer.status };
   if (answer.status >= 300 && answer.status < 400)
     return { problem: `HTTP ${answer.status}, a redirect, which is not followed`, do: 'fail' };
   if (answer.status < 200 || answer.status >= 300)
-    return { problem: described(answer, parsed, redact), do: 'fail', isUnauthorized: answer.status === 401 };
+    return {
+      problem: described(answer, parsed, redact),
+      do: 'fail',
+      status: answer.status,
+      isUnauthorized: answer.status === 401,
+    };
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
   const unreadable = encodingProblem(body, encoding);
   if (unreadable !== undefined) return { problem: unreadable, do: 'fail' };
