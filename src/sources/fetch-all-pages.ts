@@ -41,6 +41,8 @@ export interface ListItem {
 interface PagesReading<Item extends ListItem> {
   /** Accepts an empty list, which is an error otherwise. */
   mayBeEmpty?: boolean;
+  /** Accepts a list that grows meanwhile, of which all came that there was at the first page. */
+  mayGrow?: boolean;
   /** Places of a record's id, where the source declares them. */
   idAt?: readonly string[] | undefined;
   fetch(page: PageAddress): Promise<FetchedPage>;
@@ -64,7 +66,7 @@ export async function fetchAllPages<Item extends ListItem>(
   const seenPages = new Set<string>();
   let asked = firstPage(stream);
   let [pages, records] = [0, 0];
-  let total: number | undefined;
+  let [first, total]: (number | undefined)[] = [];
   for (;;) {
     const answer = await reading.fetch(asked);
     const { records: onPage, total: stated } = pageFacts(stream, answer);
@@ -72,9 +74,12 @@ export async function fetchAllPages<Item extends ListItem>(
     pages++;
     requireIds(stream.records, reading.idAt, onPage, found);
     records += found.length;
-    if (pages === 1) total = stated;
-    else if (stated !== undefined && total !== undefined && stated !== total)
-      throw new MovedError(`the list had ${total} records on its first page and ${stated} on page ${pages}`);
+    if (pages === 1) first = total = stated;
+    else if (stated !== undefined && total !== undefined && stated !== total) {
+      if (reading.mayGrow !== true || stated < total)
+        throw new MovedError(`the list had ${first} records on its first page and ${stated} on page ${pages}`);
+      total = stated;
+    }
     const pageIds = found.map(({ id }) => id);
     if (found.length > 0) {
       const digest = hash('sha256', pageIds.toSorted().join('\n'));
@@ -86,7 +91,8 @@ export async function fetchAllPages<Item extends ListItem>(
     for (const id of pageIds) ids.add(id);
     reading.take(found, pages);
     if (found.length > 0 && ids.size === before && pages > 1) {
-      if (isEndUnstated(stream, answer, total)) break;
+      // What is new came before the page, and pushed known records onto it.
+      if (isEndUnstated(stream, answer, total) || total !== first) break;
       throw new MovedError(`page ${pages} has no new record`);
     }
     const next = following.after(answer, { asked, found: found.length, records, total });
@@ -98,8 +104,8 @@ export async function fetchAllPages<Item extends ListItem>(
     throw new FetchError(
       'the source returned an empty list: nothing is written, and its current offers stay. If they are gone for good, land an export of them with "status": "paused"',
     );
-  if (total !== undefined && ids.size !== total)
-    throw new MovedError(`the list states ${total} records, and ${ids.size} came`);
+  const isWhole = total === first ? ids.size === total : ids.size >= (first ?? 0);
+  if (total !== undefined && !isWhole) throw new MovedError(`the list states ${first} records, and ${ids.size} came`);
   return { pages, records: ids.size };
 }
 

@@ -83,7 +83,7 @@ type ListedWindow = Map<string, { text: string; conversion: ListedConversion }>;
 /** Lists the conversions of a window and of a day more on each side. */
 async function listWindow(
   source: ResolvedSource,
-  { stream, dateFormat, toConversion, idAt }: NonNullable<ResolvedSource['conversions']>,
+  { stream, dateFormat, hasCorrections, toConversion, idAt }: NonNullable<ResolvedSource['conversions']>,
   from: Day,
   to: Day,
   fetching: Fetching,
@@ -92,6 +92,8 @@ async function listWindow(
   const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
+    // A new conversion comes with the next pull; without a correction of those that came an amount would be wrong.
+    mayGrow: !hasCorrections,
     idAt,
     fetch: pagesOf(source, stream, fetching, days),
     read: (record) => {

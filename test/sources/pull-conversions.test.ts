@@ -338,6 +338,48 @@ it('conversions of a source are pulled although its offers are not, and both fai
   expect(third).toMatchObject({ status: 'failed', error: expect.stringContaining('"mode"') as string, conversions: 0 });
 });
 
+describe('a list of conversions that grows between its pages', () => {
+  /** Newest first, two to a page; `grown` have come by a page. */
+  const growing = async (grown: (page: number) => number, own: object = {}) => {
+    const base_url = await serve(({ searchParams }) => {
+      const page = Number(searchParams.get('page'));
+      const total = 4 + grown(page);
+      const all = Array.from({ length: total }, (_, index) => total - index);
+      const items = all.slice((page - 1) * 2, page * 2).map((id) => ({ id, of: id, is: true }));
+      return JSON.stringify({ items, total });
+    });
+    const fields = { conversion_id: 'id', click_id: 'id', status: { value: 'credit' }, payout: { value: '1' } };
+    const conversions = {
+      query: { page: '{page}' },
+      paging: { kind: 'page', size: 2, total: 'total' },
+      records: 'items',
+      fields: { ...fields, occurred_at: { value: '2026-11-19T00:00:00Z' }, currency: { value: 'USD' } },
+      ...own,
+    };
+    const data = await dataWith({ source: 'north', connector: 'http', base_url, conversions });
+    const [pulled] = await pullAt(data, '2026-11-20T12:00:00Z');
+    return pulled;
+  };
+
+  it.each([
+    ['once', (page: number) => (page === 1 ? 0 : 1)],
+    ['with each page', (page: number) => page - 1],
+  ])('%s is pulled as it was at the first', async (_how, grown) => {
+    expect(await growing(grown)).toMatchObject({ status: 'done', error: null, conversions: 4, conversion_lines: 4 });
+  });
+
+  it.each<[how: string, grown: (page: number) => number, own: object]>([
+    ['shrinks', (page) => 1 - page, {}],
+    ['grows and shrinks', (page) => [0, 1, 0][page - 1] ?? 0, {}],
+    ['has corrections', (page) => page - 1, { corrections: { of: 'of', rows: { at: 'is', is: false } } }],
+  ])('fails where it %s', async (_how, grown, own) => {
+    expect(await growing(grown, own)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('records on its first page') as string,
+    });
+  });
+});
+
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
   const source = entryOf(connector, dialect, network);
   await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
