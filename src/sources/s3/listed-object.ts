@@ -59,6 +59,12 @@ export function landingName(bucket: string, { key, etag, modified }: ListedObjec
   return `${made}-${readable || 'object'}-${digest.slice(0, 16)}${ending.toLowerCase()}`;
 }
 
+/** True for a name that `landingName` gives, and another program would not. */
+export function isLandingName(name: string): boolean {
+  const ending = endingOf(name);
+  return ending !== '' && /^\d{8}T\d{6}Z-.+-[0-9a-f]{16}$/.test(name.slice(0, -ending.length));
+}
+
 function lastPart(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }

@@ -7,7 +7,7 @@ import { prefixesOf } from '../config/s3-settings.ts';
 import { Bucket, type BucketAccess } from './bucket.ts';
 import { BucketError } from './bucket-error.ts';
 import { fetchObject, type FetchingObjects, type ObjectPart } from './fetch-object.ts';
-import { landingName, leftOutFor, type LeftOut, type ListedObject } from './listed-object.ts';
+import { isLandingName, landingName, leftOutFor, type LeftOut, type ListedObject } from './listed-object.ts';
 import type { ObjectList, TakenObject, TakenObjects } from './taken-objects.ts';
 import type { Asking } from './tries.ts';
 
@@ -35,6 +35,7 @@ export interface ObjectsRequest extends BucketAccess {
 /** Most bytes that one pull fetches; the rest comes with the next. */
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
 const objectsAtOnce = 4;
+const partEnding = '.part';
 /** Where a store says for so many pages that there is more, and names none of it, there is no end. */
 const mostEmptyPages = 100;
 /** A store that refuses so many objects refuses all. */
@@ -173,8 +174,8 @@ class BucketPull {
       const name = landingName(this.#bucket.name, object);
       const path = `${this.#folderOf(kind)}/${name}`;
       const file = join(this.#request.landing, path);
-      const part = { file: `${file}.part`, path };
-      const hasPart = leftovers.delete(`${name}.part`);
+      const part = { file: `${file}${partEnding}`, path };
+      const hasPart = leftovers.delete(`${name}${partEnding}`);
       // A pull was killed after it had its name, and before that was written down.
       const landed = (await sizeOf(file)) === object.bytes;
       const from = hasPart && !landed ? await this.#heldOf(part) : 0;
@@ -255,15 +256,17 @@ class BucketPull {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
     });
-    return new Set(names.filter((name) => /^\d{8}T\d{6}Z-.+-[0-9a-f]{16}\.[a-z.]+\.part$/.test(name)));
+    return new Set(
+      names.filter((name) => name.endsWith(partEnding) && isLandingName(name.slice(0, -partEnding.length))),
+    );
   }
 
   /** Removes parts of objects that the list has no more. */
   async #removeParts(kind: LandingKind, names: ReadonlySet<string>): Promise<void> {
     const { landing, taken, effects } = this.#request;
     for (const name of names) {
-      const path = `${this.#folderOf(kind)}/${name.replace(/\.part$/, '')}`;
-      await effects.files.remove(join(landing, `${path}.part`), 's3 object: part removed');
+      const path = `${this.#folderOf(kind)}/${name.slice(0, -partEnding.length)}`;
+      await effects.files.remove(join(landing, `${path}${partEnding}`), 's3 object: part removed');
       taken.forgetPart(path);
     }
   }

@@ -203,6 +203,26 @@ describe('an object', () => {
     expect(await partsLeft()).toEqual([]);
   });
 
+  it.each(['ndjson', 'csv.gz', 'json.zst', 'tsv.bz2', 'jsonl.zip', 'txt', 'parquet', 'xlsx'])(
+    'goes on from its part, which then is gone, whatever its ending: .%s',
+    async (ending) => {
+      const text = 'x'.repeat(1000);
+      bucket.put(`clicks/a.${ending}`, text);
+      bucket.fault = ({ kind }) => (kind === 'get' ? { shortBy: 900 } : undefined);
+      expect(await pull()).toMatchObject({ status: 'failed' });
+      const [part = ''] = await partsLeft();
+      const { size } = await stat(join(data.landing, 'clicks/logs', part));
+      bucket.takeReads();
+      bucket.fault = ({ kind }) => (kind === 'get' ? { cutAfter: 0 } : undefined);
+      expect(await pull()).toMatchObject({ status: 'failed' });
+      expect(bucket.takeReads()[0]?.range).toBe(`bytes=${size}-999`);
+      expect(await partsLeft()).toEqual([part]);
+      bucket.clear();
+      expect(await pull()).toMatchObject({ status: 'done' });
+      expect(await partsLeft()).toEqual([]);
+    },
+  );
+
   it('is left to the next pull where it was put anew meanwhile, and nothing of the old one is kept', async () => {
     bucket.put('clicks/a.ndjson', large);
     bucket.put('clicks/b.ndjson', 'b\n');
