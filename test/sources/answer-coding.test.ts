@@ -8,9 +8,9 @@ const offers = Array.from({ length: 400 }, (_, id) => ({ id: `offer ${id}` }));
 const list = JSON.stringify(offers);
 
 /** Pulls from a server that answers with these bytes, the first of them by itself. */
-async function pullPacked(coding: string, body: Buffer) {
+async function pullPacked(coding: string, body: Buffer, status = 200) {
   const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-encoding': coding });
+    response.writeHead(status, { 'content-encoding': coding });
     response.write(body.subarray(0, 1), () => response.end(body.subarray(1)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,3 +40,20 @@ it.each<[coding: string, body: Buffer, error: string]>([
   const { pulled } = await pullPacked(coding, body);
   expect(pulled).toMatchObject({ status: 'failed', error: expect.stringContaining(error) as string });
 });
+
+it.each<[status: number, coding: string, body: Buffer, error: string]>([
+  [401, 'gzip', Buffer.alloc(0), 'HTTP 401'],
+  [429, 'gzip', Buffer.alloc(0), 'HTTP 429'],
+  [503, 'br', Buffer.alloc(0), 'HTTP 503'],
+  [404, 'deflate', Buffer.alloc(0), 'HTTP 404'],
+  [403, 'gzip', gzipSync(list).subarray(0, 80), 'HTTP 403'],
+  [403, 'zstd', Buffer.from('no'), 'HTTP 403'],
+  // An empty body says nothing of a list.
+  [200, 'gzip', Buffer.alloc(0), 'HTTP 200 with a body that is no JSON'],
+])(
+  'an answer of status %i packed as %s, empty or broken, is judged by its status',
+  async (status, coding, body, error) => {
+    const { pulled } = await pullPacked(coding, body, status);
+    expect(pulled).toMatchObject({ status: 'failed', error: expect.stringContaining(error) as string });
+  },
+);

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import type { Readable, Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
@@ -56,8 +55,13 @@ export class HttpExchanges {
       const answered = Object.fromEntries(
         Object.entries(response.headers).map(([name, value]) => [name, headerText(name, value)]),
       );
-      const body = await readBody(response.body, answered['content-encoding'], format);
-      return { status: response.statusCode, headers: answered, body };
+      const { statusCode: status } = response;
+      const body = await readBody(response.body, answered['content-encoding'], format).catch((error: unknown) => {
+        // The status says what is wrong; the body would only say more of it.
+        if (error instanceof PackingError && status >= 300) return Buffer.alloc(0);
+        throw error;
+      });
+      return { status, headers: answered, body };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ExchangeError) throw error;
@@ -76,6 +80,9 @@ function headerText(name: string, value: string | string[] | undefined): string 
   if (!Array.isArray(value)) return value;
   return name === 'link' ? value.join(', ') : value[0];
 }
+
+/** A body that cannot be unpacked. */
+class PackingError extends ExchangeError {}
 
 /** Reads, unpacks and bounds a body chunk by chunk, so that no more than the bounds is in memory. */
 async function readBody(
@@ -96,33 +103,45 @@ async function readBody(
     }
   };
   const coding = encoding?.trim().toLowerCase() ?? '';
-  const unpacking = await unpackerOf(coding, body);
-  if (unpacking === undefined) await pipeline(body, take);
+  if (!codings.has(coding)) {
+    body.on('error', () => undefined).destroy();
+    throw new PackingError(`an answer packed as "${coding}", which was not asked for`);
+  }
+  const packed: AsyncIterableIterator<Buffer> = body.iterator();
+  const first = await packed.next();
+  // An empty body is empty in every coding; unpackers take it for one that is cut off.
+  if (first.done === true) return Buffer.alloc(0);
+  const source = async function* () {
+    try {
+      yield first.value;
+      yield* packed;
+    } finally {
+      body.on('error', () => undefined).destroy();
+    }
+  };
+  const unpacking = codings.get(coding)?.(first.value);
+  if (unpacking === undefined) await pipeline(source, take);
   else
-    await pipeline(body, unpacking, take).catch((error: NodeJS.ErrnoException) => {
+    await pipeline(source, unpacking, take).catch((error: NodeJS.ErrnoException) => {
       if (!isOfUnpacking(error)) throw error;
-      throw new ExchangeError(`an answer whose ${coding} is cut off or broken`, { cause: error });
+      throw new PackingError(`an answer whose ${coding} is cut off or broken`, { cause: error });
     });
   return Buffer.concat(chunks);
 }
 
-async function unpackerOf(coding: string, body: Readable): Promise<Transform | undefined> {
-  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
-  if (coding === 'br') return createBrotliDecompress();
-  if (coding === 'deflate') return (await hasZlibHeader(body)) ? createInflate() : createInflateRaw();
-  if (coding === '' || coding === 'identity') return undefined;
-  body.on('error', () => undefined).destroy();
-  throw new ExchangeError(`an answer packed as "${coding}", which was not asked for`);
-}
+/** What unpacks each coding that is asked for, by the first bytes; undefined where nothing is packed. */
+const codings = new Map<string, (first: Buffer) => Transform | undefined>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['br', () => createBrotliDecompress()],
+  ['deflate', (first) => (hasZlibHeader(first) ? createInflate() : createInflateRaw())],
+  ['', () => undefined],
+  ['identity', () => undefined],
+]);
 
 /** `deflate` is zlib's format (RFC 9110); some servers, IIS among them, send its data without header and checksum. */
-async function hasZlibHeader(body: Readable): Promise<boolean> {
-  if (body.readableLength === 0) await once(body, 'readable');
-  const first = body.read() as Buffer | null;
-  if (first === null) return true;
-  body.unshift(first);
+function hasZlibHeader([method = 0, flags]: Buffer): boolean {
   // The method is deflate, and the first two bytes are a multiple of 31 (RFC 1950).
-  const [method = 0, flags] = first;
   return (method & 0x0f) === 8 && (flags === undefined || ((method << 8) | flags) % 31 === 0);
 }
 
