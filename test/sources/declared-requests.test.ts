@@ -125,6 +125,17 @@ describe('a declared request', () => {
   });
 });
 
+it('a header that a secret cannot be sent in fails at once, and names the secret', async () => {
+  const asked: string[] = [];
+  const base_url = await serve(({ pathname }) => (asked.push(pathname), '[]'));
+  const offers = { headers: { Authorization: 'Bearer {key}' }, fields };
+  for (const key of ['k3y\n-of-two-lines', 'k3y-\u2026-typed']) {
+    const { pulled } = await pullMine({ connector: 'http', base_url, secrets: { key }, offers });
+    expect(pulled?.error).toBe('the header Authorization has a character that none may have: look at key');
+  }
+  expect(asked).toEqual([]);
+});
+
 it.each<[offers: object, error: RegExp]>([
   [{ form: { a: '1' } }, /offers\.form goes with "method": "POST"/],
   [{ method: 'POST', form: { a: '1' }, body: {} }, /offers\.form and "body": say one of them/],

@@ -22,7 +22,7 @@ export type Secret = z.output<typeof secretSchema>;
 export function readSecret(name: string, secret: Secret, environment: NodeJS.ProcessEnv = process.env): string {
   if (typeof secret === 'string') return secret;
   if ('env' in secret) {
-    const text = environment[secret.env];
+    const text = environment[secret.env]?.trim();
     if (!text) throw new UsageError(`${name}: the environment has no ${secret.env}`);
     return text;
   }

@@ -1,3 +1,4 @@
+import { validateHeaderValue } from 'node:http';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { macrosIn, unfilledMacro } from '../../kit/text/macros.ts';
 import type { RequestDeclaration } from '../connectors/declaration.ts';
@@ -7,8 +8,8 @@ import type { HttpRequest } from './exchange.ts';
 export type TemplateValues = Readonly<Record<string, string>>;
 
 /**
- * Builds the request that a declaration describes. Throws `UsageError` for a placeholder without a value, and for an
- * address of another host.
+ * Builds the request that a declaration describes. Throws `UsageError` for a placeholder without a value, for an
+ * address of another host, and for a header that cannot be sent.
  */
 export function fillRequest(declared: RequestDeclaration, baseUrl: string, values: TemplateValues): HttpRequest {
   const { method, path, query, basic } = declared;
@@ -19,10 +20,24 @@ export function fillRequest(declared: RequestDeclaration, baseUrl: string, value
   const headers: Record<string, string> = {};
   if (basic !== undefined)
     headers['authorization'] = `Basic ${Buffer.from(basicText(basic, values)).toString('base64')}`;
-  for (const [name, text] of filledTexts(declared.headers, values)) headers[name.toLowerCase()] = text;
+  for (const [name, text] of filledTexts(declared.headers, values)) {
+    assertHeader(name, text, declared.headers[name] ?? '');
+    headers[name.toLowerCase()] = text;
+  }
   const body = filledBody(declared, values);
   if (body === undefined) return { method, url, headers };
   return { method, url, headers: { 'content-type': body.type, ...headers }, body: body.text };
+}
+
+/** Throws `UsageError`, which names what fills the header, and no value. */
+function assertHeader(name: string, text: string, declared: string): void {
+  try {
+    validateHeaderValue(name, text);
+  } catch (error) {
+    const filledBy = Array.from(declared.matchAll(/\{(\w+)\}/g), ([, placeholder]) => placeholder);
+    const cure = filledBy.length === 0 ? '' : `: look at ${filledBy.join(', ')}`;
+    throw new UsageError(`the header ${name} has a character that none may have${cure}`, { cause: error });
+  }
 }
 
 /** Returns names and filled texts. The first page has no cursor, and many networks refuse an empty one. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Redactor } from '../../../src/kit/config/secrets.ts';
+import { readSecret, Redactor } from '../../../src/kit/config/secrets.ts';
 
 it.each([
   ['plain and more than once', ['secret'], 'a secret, and a secretsecret', 'a •••, and a ••••••'],
@@ -27,4 +27,9 @@ it('one of hundreds is taken out of a long text', () => {
   const secrets = Array.from({ length: 500 }, (_, index) => `secret-number-${index}-of-many`);
   const text = '{"a":"some text","b":123}'.repeat(40_000);
   expect(new Redactor(secrets).redact(`${text}secret-number-471-of-many`)).toBe(`${text}•••`);
+});
+
+it('of the environment is read without the blanks and line ends around it, as one of a file is', () => {
+  expect(readSecret('a.key', { env: 'KEY' }, { KEY: ' the key\r\n' })).toBe('the key');
+  expect(() => readSecret('a.key', { env: 'KEY' }, { KEY: ' \n' })).toThrow('a.key: the environment has no KEY');
 });
