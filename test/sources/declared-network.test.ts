@@ -364,6 +364,19 @@ it.for<[string, object, string]>([
     },
     'sources[0].offers.links ask for the same link each time',
   ],
+  [
+    'a token of links that names no secret',
+    {
+      source: 'a',
+      connector: 'http',
+      base_url: 'https://x.example',
+      offers: {
+        fields: { external_id: 'i' },
+        links: { of: 'c', at: 'link', path: '/{campaign}', token: { path: '/t', at: 'a', basic: ['nobody'] } },
+      },
+    },
+    'sources[0].offers.links.token.basic names "nobody"',
+  ],
   ['a name that leads elsewhere', { source: '../a' }, 'source'],
 ])('sources.json with %s is refused, with the place and no secret', async ([, source, place]) => {
   const data = await dataWith(source);

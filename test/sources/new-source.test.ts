@@ -166,8 +166,16 @@ describe('with options alone', () => {
       paging: { kind: 'page', total: 'total' },
       fields: { external_id: 'external_id', title: 'title', payout: 'payout', destination_url: 'link' },
     };
-    await writeFile(file, JSON.stringify({ offers }));
+    const withSecret = { offers, secrets: { key: null } };
+    await writeFile(file, JSON.stringify(withSecret));
+    const links = { of: 'id', at: 'link', path: '/{campaign}', token: { path: '/{of_links}', at: 'token' } };
     const words = ['sources', 'new', '--connector', 'http', '--source', 'mine', '--base-url', network.url];
+    const nothing = await answered(data.root, [...words, '--with', file, '--yes']);
+    expect([nothing.code, nothing.shown]).toEqual([2, expect.stringContaining('secrets.key is a text, {"env": ')]);
+    await writeFile(file, JSON.stringify({ offers: { ...offers, links } }));
+    const ofLinks = await answered(data.root, [...words, '--with', file, '--yes']);
+    expect(ofLinks.shown).toContain('--secret of_links=env:VAR');
+    await writeFile(file, JSON.stringify({ offers }));
     const missing = await answered(data.root, [...words, '--with', file, '--yes']);
     expect(missing.shown).toContain('--secret key=env:VAR');
     const { code, stdout } = await answered(data.root, [

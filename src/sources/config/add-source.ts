@@ -83,8 +83,13 @@ export async function addSource(
 
 const privateFile = 0o600;
 
+/** Drafts come from files too, where a secret may be anything. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 function isKept(secret: DraftSecret): secret is { kept: string } {
-  return typeof secret === 'object' && 'kept' in secret;
+  return isObject(secret) && 'kept' in secret;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { oneOrMore } from '../../kit/intake/mapping/either-form.ts';
 import { placeSchema, rowsSchema } from '../../kit/intake/mapping/rows-schema.ts';
 import { z } from 'zod';
-import { hasPlaceholder, pagingMistake, requestMistake, streamSchema } from '../connectors/declaration.ts';
+import { hasPlaceholder, pagingMistake, requestMistake, streamSchema, type Stream } from '../connectors/declaration.ts';
 import { conversionFieldsSchema } from '../connectors/declared-conversion.ts';
 import { declaredFieldsSchema } from '../connectors/declared.ts';
 import { dateFormatMistake, isoDate } from '../http/window-days.ts';
@@ -130,15 +130,19 @@ export function* declarationMistakes(source: Declaring): Generator<{ path: strin
     if (list === undefined) continue;
     if (!isDeclared) yield { path: [kind], message: 'goes with "connector": "http" only' };
     const secrets = Object.keys(source.secrets);
-    const { token } = list;
+    const ofToken = ({ token }: Pick<Stream, 'token'>) =>
+      token && requestMistake({ method: 'POST', ...token }, secrets);
     const mistakes = [
       { below: ['paging'], mistake: pagingMistake(list) },
       { below: [], mistake: requestMistake(list, secrets) },
-      { below: ['token'], mistake: token && requestMistake({ method: 'POST', ...token }, secrets) },
+      { below: ['token'], mistake: ofToken(list) },
     ];
     const links = kind === 'offers' ? source.offers?.links : undefined;
     if (links !== undefined) {
-      mistakes.push({ below: ['links'], mistake: pagingMistake(links) ?? requestMistake(links, secrets) });
+      mistakes.push(
+        { below: ['links'], mistake: pagingMistake(links) ?? requestMistake(links, secrets) },
+        { below: ['links', 'token'], mistake: ofToken(links) },
+      );
       if (!hasPlaceholder(links, 'campaign'))
         yield {
           path: [kind, 'links'],

@@ -43,6 +43,7 @@ export function secretsNamedBy({ offers, conversions }: Pick<SourceEntry, 'offer
     offers,
     offers?.token,
     offers?.links,
+    offers?.links?.token,
     conversions,
     conversions?.token,
   ];
