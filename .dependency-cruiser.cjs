@@ -20,7 +20,7 @@ const uses = {
  * `pipelines` compose stages and may reach into any room.
  */
 const doors = {
-  sources: ['resolve-source', 'pull-ledger', 'config/', 'conversions/emitted-conversions'],
+  sources: ['resolve-source', 'pull-ledger', 'offer-export', 'config/', 'conversions/emitted-conversions'],
   pictures: ['feed-pictures', 'mirrored-pictures', 'picture-files', 'picture-index', 'picture-type'],
   postbacks: [
     'open-store',
