@@ -150,6 +150,24 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
   expect(healed).toMatchObject({ code: 0, stderr: expect.stringContaining('moved to put-aside/') as string });
   expect(JSON.parse(healed.stdout)).toMatchObject({ delivery: { due: 0, remaining: 0 } });
   expect(received).toHaveLength(2);
+
+  // State and store are lost together: what the published snapshot knows as delivered is not sent again.
+  const inPublished = () => pipeline.ask('SELECT * FROM postbacks ORDER BY webhook_id');
+  const before = await inPublished();
+  await rm(dirname(pipeline.data.deliveriesFile), { recursive: true });
+  await rm(pipeline.data.warehouse, { recursive: true });
+  const adopted = await refresh('12:20');
+  expect(JSON.parse(adopted.stdout)).toMatchObject({ delivery: { due: 0, delivered: 0, remaining: 0 } });
+  expect(adopted.stderr).toContain('what was delivered since that was built is sent once more');
+  expect(received).toHaveLength(2);
+  expect(await inPublished()).toEqual(before);
+
+  // With the store whole there is nothing to restore.
+  await rm(pipeline.data.warehouse, { recursive: true });
+  const whole = await refresh('12:25');
+  expect(JSON.parse(whole.stdout)).toMatchObject({ delivery: { due: 0, remaining: 0 } });
+  expect(whole.stderr).not.toContain('the delivery store is new');
+  expect(await inPublished()).toEqual(before);
 });
 
 test('postbacks go out though an audit stops the publish; a failed one is tried again', slow, async () => {

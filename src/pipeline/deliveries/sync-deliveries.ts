@@ -13,7 +13,14 @@ import { hasStore, openStore } from '../../postbacks/open-store.ts';
 import type { AttemptRecord, DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';
 import { StoreAwayError } from '../../postbacks/store/delivery-store.ts';
 import type { SyncStore } from '../../postbacks/store/sync-store.ts';
-import { assertSameStore, assertStoreHere, readKnownStore, rereadKnownStore, writeKnownStore } from './known-store.ts';
+import {
+  assertSameStore,
+  assertStoreHere,
+  readKnownStore,
+  rereadKnownStore,
+  writeKnownStore,
+  type KnownStore,
+} from './known-store.ts';
 import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 
 export interface DeliverySync {
@@ -61,7 +68,7 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   try {
     assertSameStore(known, store);
     const isSame = known.storeId === store.storeId;
-    if (!isSame && known.storeId !== undefined) await restore(run, connection, store);
+    if (!isSame) await restore(run, connection, store, known);
     const reading = { upTo: isSame ? (known.upTo ?? 0) : 0, changed: 0, attempts: 0 };
     await readChanges(state, store, reading);
     const handedOver = await importOutbox(run, state, store, reading);
@@ -93,11 +100,16 @@ async function quarantineStore({ data, settings, logger, effects }: Run, problem
   logger.warn({ folder, problem }, 'the delivery store is damaged: moved to put-aside/, making a new one');
 }
 
-/** Restores a new store from the warehouse, so that what the last run knew as delivered is not sent again. */
-async function restore(run: Run, connection: DuckDBConnection, store: SyncStore): Promise<void> {
-  run.logger.warn(
-    'the delivery store is new: restoring deliveries from the warehouse; what was delivered since the last run is sent once more, under the same ids',
-  );
+/**
+ * Restores a new store from the warehouse, so that what the last run knew as delivered is not sent again. A warehouse
+ * that knows no store has deliveries where they were copied from a snapshot: of a store that is not lost, too.
+ */
+async function restore(run: Run, connection: DuckDBConnection, store: SyncStore, known: KnownStore): Promise<void> {
+  if (known.storeId !== undefined)
+    run.logger.warn(
+      'the delivery store is new: restoring deliveries from the warehouse; what was delivered since the last run is sent once more, under the same ids',
+    );
+  let restored = 0;
   for (let from = 0; ;) {
     const rows = await queryRows<DeliveryState & { number: number }>(
       connection,
@@ -108,10 +120,14 @@ async function restore(run: Run, connection: DuckDBConnection, store: SyncStore)
       [BigInt(from)],
     );
     const last = rows.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) break;
     from = last.number;
-    await run.effects.perform('delivery store: restored', () => store.restore(rows));
+    restored += await run.effects.perform('delivery store: restored', () => store.restore(rows));
   }
+  if (known.storeId === undefined && restored > 0)
+    run.logger.warn(
+      'the delivery store is new: deliveries are restored from the published snapshot; what was delivered since that was built is sent once more, under the same ids',
+    );
 }
 
 const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId", kind, click_id AS "clickId", site_key AS "siteKey",

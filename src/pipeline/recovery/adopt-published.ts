@@ -113,6 +113,7 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
      FROM ${postbacks}`,
   );
   await markPostbackDays(connection, 'postbacks', `SELECT enqueued_at::DATE AS day FROM ${postbacks}`);
+  await adoptDeliveries(connection);
   await connection.run(
     `INSERT OR IGNORE INTO settled_events
      SELECT conversion_id, kind FROM outbox
@@ -128,6 +129,26 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
   // The snapshot is newer than the state: events that it has as decided wait no more.
   await connection.run(
     'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM settled_events)',
+  );
+}
+
+/**
+ * Copies how far delivery has come: where the delivery store is lost, too, the next sync restores it from there. Those
+ * that were not begun count as well, so that the sync knows a store that lacks them for a new one.
+ */
+async function adoptDeliveries(connection: DuckDBConnection): Promise<void> {
+  const deliveries = await makeTempTable(
+    connection,
+    'adopted_deliveries',
+    `SELECT webhook_id, reward, state, attempts, last_attempt_at, last_status, last_error, delivered_at, next_attempt_at
+     FROM published.postbacks EXCEPT FROM delivery_states`,
+  );
+  await connection.run(`DELETE FROM delivery_states WHERE webhook_id IN (SELECT webhook_id FROM ${deliveries})`);
+  await connection.run(`INSERT INTO delivery_states FROM ${deliveries}`);
+  await markPostbackDays(
+    connection,
+    'postbacks',
+    `SELECT enqueued_at::DATE AS day FROM published.postbacks WHERE webhook_id IN (SELECT webhook_id FROM ${deliveries})`,
   );
 }
 
