@@ -213,6 +213,46 @@ it('refuses while postbacks are delivered, and lets nobody deliver from a store 
   await expect(PostgresStore.open(address)).rejects.toThrow('take postbacks.store out of offerline.json');
 });
 
+it('moves to one machine alone: nowhere else, nor once more where its file is gone', async () => {
+  await fillFile(30);
+  await move('postgres');
+  // An interrupted move on another machine, before PostgreSQL is left.
+  const { data: other, remove } = await temporaryData();
+  onTestFinished(remove);
+  await mkdir(other.root, { recursive: true });
+  await writeFile(other.settingsFile, JSON.stringify({ postbacks: { store: address } }));
+  const moveToOther = (effects?: Effects, dryRun = false) =>
+    movePostbacks({ data: other, terminal: silent, to: 'sqlite', dryRun }, effects);
+  const interrupted = watchedEffects(realEffects.now(), ({ step, moment }) => {
+    if (step === 'moved deliveries: completed' && moment === 'before') throw new Error('ended');
+  });
+  await expect(moveToOther(interrupted)).rejects.toThrow('ended');
+  expect(existsSync(other.movedDeliveriesFile)).toBe(true);
+
+  await move('sqlite');
+  const movedAlready = {
+    exitCode: exitCode.usage,
+    message: expect.stringMatching(
+      /were moved away already, on another machine or before: .* --to sqlite --lost`/,
+    ) as string,
+  };
+  await expect(moveToOther()).rejects.toMatchObject(movedAlready);
+  await rm(other.movedDeliveriesFile);
+  await expect(moveToOther()).rejects.toMatchObject(movedAlready);
+  await expect(moveToOther(undefined, true)).rejects.toMatchObject(movedAlready);
+  expect(existsSync(other.deliveriesFile)).toBe(false);
+
+  await rm(data.deliveriesFile);
+  await expect(move('sqlite')).rejects.toMatchObject(movedAlready);
+});
+
+it('of a store without a postback may be called again', async () => {
+  await (await PostgresStore.open(address)).close();
+  await move('sqlite');
+  await move('sqlite');
+  expect(existsSync(data.deliveriesFile)).toBe(true);
+});
+
 it('mixes no deliveries with others, and says what is missing', async () => {
   expect(await usageErrorOf(data.root, 'postbacks', 'move', '--to', 'postgres')).toContain(
     'there are no deliveries to move',

@@ -94,6 +94,7 @@ export async function moveToSqlite(
     if (holdsDeliveries(data)) return await deliveriesInFile(data, store);
     if (store.standing === 'filling') assertInUse(store.standing, store.session.where);
     const source = await PostgresAdapter.take(store);
+    if (store.standing === 'moved away') await assertLeftForHere(data, source);
     if (dryRun) return { ...(await contentsOf(source)), from: source.where, to: data.deliveriesFile };
     if (store.standing === 'in use') await source.freeClaimed();
     const contents = await fillFile(data.movedDeliveriesFile, source, progress, effects);
@@ -104,6 +105,29 @@ export async function moveToSqlite(
     return { ...contents, from: source.where, to: data.deliveriesFile };
   } finally {
     await store.close();
+  }
+}
+
+/**
+ * Throws `UsageError` unless a move on this machine left PostgreSQL and was interrupted then: its file is whole. The
+ * deliveries are in use elsewhere, and a second copy of them would be sent, too.
+ */
+async function assertLeftForHere(data: DataDirectory, source: PostgresAdapter): Promise<void> {
+  const changes = await source.lastChange();
+  for (const file of [data.movedDeliveriesFile, data.deliveriesFile])
+    if (existsSync(file) && (await isCopyOf(file, source.storeId, changes))) return;
+  throw new UsageError(
+    `the deliveries in ${source.where} were moved away already, on another machine or before: they are in postbacks/deliveries.sqlite of the machine that moved them; take postbacks.store out of offerline.json. Where that file is lost for good, \`offerline postbacks move --to sqlite --lost\` then goes on with what the warehouse knows of them`,
+  );
+}
+
+async function isCopyOf(file: string, storeId: string, lastChange: number): Promise<boolean> {
+  const database = new DeliveryDatabase(file);
+  try {
+    const copy = new SqliteAdapter(database);
+    return copy.storeId === storeId && (await copy.lastChange()) === lastChange;
+  } finally {
+    database.close();
   }
 }
 
