@@ -32,7 +32,9 @@ export async function openRedisLimits(options: SharedLimitsOptions): Promise<Req
   const { servers } = settings;
   const address = readSecret('limits.redis', settings.redis);
   if (!isRedisAddress(address))
-    throw new UsageError('limits.redis: what it refers to is not an address such as redis://host:6379/0');
+    throw new UsageError(
+      'limits.redis: what it refers to is not an address such as redis://host:6379/0; a % in it is written %25',
+    );
   const { password } = new URL(address);
   const redactor = new Redactor([address, password, decodeURIComponent(password)]);
   const local = openLocalCounters(data, now(), log);

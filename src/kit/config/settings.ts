@@ -204,7 +204,7 @@ export const settingsSchema = z.strictObject({
     .strictObject({
       redis: secretSchema
         .refine((redis) => typeof redis !== 'string' || isRedisAddress(redis), {
-          error: 'is not an address such as redis://host:6379/0',
+          error: 'is not an address such as redis://host:6379/0; a % in it is written %25',
         })
         .describe('Address such as `redis://host:6379/0`, or `rediss://…` over TLS'),
       servers: z
@@ -290,7 +290,11 @@ export function isCurrencyCode(text: string): boolean {
 
 /** True for the address of a Redis: `redis://` or `rediss://`, with or without the number of a database. */
 export function isRedisAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, pathname } = new URL(text);
-  return /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d*$/.test(pathname);
+  try {
+    const { protocol, username, password, hostname, pathname } = new URL(text);
+    decodeURIComponent(username + password);
+    return /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d*$/.test(pathname);
+  } catch {
+    return false;
+  }
 }

@@ -90,9 +90,12 @@ test('what cannot be an address is refused without telling it', async () => {
   const file = join(data.root, 'redis-address');
   await writeFile(file, 'hidden-word\n');
   const opening = serviceForTest(data, { limits: { redis: { file }, servers: 1 } }, () => now);
-  await expect(opening).rejects.toThrow(
-    'limits.redis: what it refers to is not an address such as redis://host:6379/0',
-  );
+  const refused =
+    'limits.redis: what it refers to is not an address such as redis://host:6379/0; a % in it is written %25';
+  await expect(opening).rejects.toThrow(refused);
+  await writeFile(file, 'redis://:50%off@127.0.0.1:6379/0\n');
+  const bare = serviceForTest(data, { limits: { redis: { file }, servers: 1 } }, () => now);
+  await expect(bare).rejects.toThrow(refused);
   const missing = serviceForTest(data, { limits: { redis: { env: 'NOT_SET_ANYWHERE' }, servers: 1 } }, () => now);
   await expect(missing).rejects.toThrow('limits.redis: the environment has no NOT_SET_ANYWHERE');
 });

@@ -15,6 +15,8 @@ it.for([
   [{ redis: 'host:6379' }, 'is not an address such as redis://host:6379/0'],
   [{ redis: 'http://host' }, 'is not an address'],
   [{ redis: 'redis://host/zero' }, 'is not an address'],
+  [{ redis: 'redis://:50%off@host' }, 'a % in it is written %25'],
+  [{ redis: 'redis://us%er:word@host' }, 'a % in it is written %25'],
   [{ redis: 'redis://host', servers: 0 }, 'servers'],
   [{ redis: 'redis://host', server: 3 }, 'server'],
 ] as const)('%o is refused: %s', ([limits, message]) => {
