@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -131,7 +131,7 @@ export class SparkDriver implements AsyncDisposable {
     });
     // Writing to a process that has ended fails; its end is the error to report.
     this.#child.stdin.on('error', () => undefined);
-    createInterface({ input: this.#child.stdout }).on('line', (line) => this.#take(JSON.parse(line) as Answer));
+    createInterface({ input: this.#child.stdout }).on('line', (line) => this.#hear(line));
     this.#timer = setTimeout(
       () =>
         this.#kill(
@@ -195,6 +195,17 @@ export class SparkDriver implements AsyncDisposable {
     this.#waiting.clear();
   }
 
+  /** What starts Python may print lines of its own, such as a greeting: they go where all that Spark says goes. */
+  #hear(line: string): void {
+    const answer = answerIn(line);
+    if (answer !== undefined) return this.#take(answer);
+    try {
+      appendFileSync(this.#log, `${line}\n`);
+    } catch {
+      // On a full disk the log lacks the line, as it lacks what Spark itself says.
+    }
+  }
+
   #take(answer: Answer): void {
     const id = answer.id ?? 0;
     const waiting = this.#waiting.get(id);
@@ -234,6 +245,18 @@ export class SparkDriver implements AsyncDisposable {
       this.#waiting.set(id, { resolve, reject, onProgress });
       this.#child.stdin.write(`${line}\n`);
     });
+  }
+}
+
+/** Undefined where the line is no answer of the driver. */
+function answerIn(line: string): Answer | undefined {
+  try {
+    const answer = JSON.parse(line) as unknown;
+    const isAnswer =
+      typeof answer === 'object' && answer !== null && ['id', 'ready', 'error'].some((key) => key in answer);
+    return isAnswer ? answer : undefined;
+  } catch {
+    return undefined;
   }
 }
 

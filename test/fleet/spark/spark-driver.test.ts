@@ -31,6 +31,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (master !== undefined) answer({ ready: true, version: '4' });
   else if (query === 'wrong') answer({ id, error: 'java.io.IOException: No space left on device' });
   else if (query === 'die') process.exit(3);
+  else if (query === 'chatters') {
+    process.stdout.write('Welcome to this Python\\n\\n7\\nnull\\n{"level":"info"}\\n');
+    answer({ id, done: true });
+  }
   else if (query !== 'never') {
     answer({ id, progress: 0.5 });
     answer({ id, done: true });
@@ -74,6 +78,14 @@ describe('the driver of Spark', () => {
     }
     expect(await readFile(work.log, 'utf8')).toBe('Spark speaks\n');
     expect(await readFile(`${work.log}.before`, 'utf8')).toBe('Spark speaks\n');
+  });
+
+  it('takes a line of standard output that is no answer into the log', async () => {
+    await using driver = await SparkDriver.start(work);
+    await driver.write({ query: 'chatters', folder: '/out' });
+    expect(await readFile(work.log, 'utf8')).toBe(
+      'Spark speaks\nWelcome to this Python\n\n7\nnull\n{"level":"info"}\n',
+    );
   });
 
   it("tells Spark's error in one line, with where the log is, and goes on", async () => {
