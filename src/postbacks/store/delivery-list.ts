@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import { ClickOrder } from './click-order.ts';
@@ -35,6 +36,11 @@ interface Condition {
 
 /** Number of a site's postbacks up to which a search by site is quicker than sorting all. */
 const fewRows = 1_000;
+
+/** Number of postbacks that one transaction revives. */
+const revivedAtOnce = 5_000;
+/** SQLite looks so often, in milliseconds, whether a file that it waits for is free. */
+const waitersLook = 100;
 
 /** Queries of operators. */
 export class DeliveryList {
@@ -196,19 +202,30 @@ export class DeliveryList {
     );
   }
 
-  revive(filter: DeliveryFilter, now: number): number {
-    const { where, values } = conditionOf({ ...filter, state: filter.state ?? 'dead' });
+  /** In several transactions: who waits for the file gives up after ten seconds. */
+  async revive(filter: DeliveryFilter, now: number): Promise<number> {
+    const state = filter.state ?? 'dead';
+    const { where, values } = conditionOf({ ...filter, state });
     const order = new ClickOrder(this.#database);
+    // A pass may have changed it since it was found.
     const revive = this.#database.prepare(
-      `UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ?`,
+      `UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ? AND state = ?`,
     );
-    return this.#database.write(() => {
-      const chosen = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
-      for (const { sequence } of chosen) revive.run(now, this.#database.nextChange(), sequence as number);
-      if (filter.state === 'pending') this.#endPauses(filter.site);
-      for (const { click_id } of chosen) order.refreshHead(click_id as string);
-      return chosen.length;
-    });
+    const found = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
+    if (state === 'pending') this.#database.write(() => this.#endPauses(filter.site));
+    let revived = 0;
+    for (let from = 0; from < found.length; from += revivedAtOnce) {
+      if (from > 0) await setTimeout(waitersLook);
+      const rows = found.slice(from, from + revivedAtOnce);
+      revived += this.#database.write(() => {
+        let changed = 0;
+        for (const { sequence } of rows)
+          changed += Number(revive.run(now, this.#database.nextChange(), sequence as number, state).changes);
+        for (const { click_id } of rows) order.refreshHead(click_id as string);
+        return changed;
+      });
+    }
+    return revived;
   }
 
   resend({ siteKey, webhookId, attempts }: ResendOrder, now: number): Resent | undefined {

@@ -23,7 +23,8 @@ export interface QueryStore {
   show(id: string): Promise<{ postback: DeliveryState; attempts: AttemptRecord[] }[]>;
   /**
    * Gives dead ones, or pending ones where the filter says so, a new plan of attempts that begins at `now`, in
-   * milliseconds since the epoch; pending ones wait for no pause of their sites either. Returns how many.
+   * milliseconds since the epoch; pending ones wait for no pause of their sites either. Returns how many. Where it is
+   * ended on the way, some are revived; called again it goes on.
    */
   revive(filter: DeliveryFilter, now: number): Promise<number>;
   /**
