@@ -1,10 +1,11 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir, readlink, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh } from '../../../pipelines/refresh.ts';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { openDuckDB, readOnly } from '../../../src/kit/duckdb/open.ts';
 import { exitCode, UsageError } from '../../../src/kit/errors/errors.ts';
 import { smallNetwork } from '../../support/generated-network.ts';
@@ -13,10 +14,13 @@ import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { warehouseIdKey } from '../../../src/pipeline/deliveries/sync-deliveries.ts';
 import { LostSwapError, StorageError, storePatience } from '../../../src/fleet/storage/object-store.ts';
 import { readPointer } from '../../../src/fleet/storage/pointer.ts';
+import { syncFromStorage } from '../../../src/fleet/storage/writer/sync-from-storage.ts';
+import { verifySnapshot } from '../../../src/pipeline/snapshot/verify.ts';
 import { wallClock } from '../../fault/lives/growing-landing.ts';
 import { differences, publishedAndHandedOver, publishedTables } from '../../fault/lives/published-tables.ts';
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
 import { readMetadata } from '../../../src/pipeline/warehouse/metadata.ts';
+import { openAnalyst } from '../../e2e/analysts/open-analyst.ts';
 import { FaultyProxy, type PassedRequest, type ProxyFault } from '../../s3/store/faulty-proxy.ts';
 import { Moto } from '../../s3/store/moto.ts';
 import { offerline } from '../../support/command-line.ts';
@@ -262,6 +266,30 @@ it('a machine that takes over twice puts one delivery store aside', async () => 
     await expectSameAsAlone(other);
   }
   expect(await readdir(other.quarantine)).toEqual(['replaced-deliveries']);
+});
+
+it('a takeover leaves an older snapshot that an analyst has open, and a later one removes it', async () => {
+  const logged: string[] = [];
+  const logger = createLogger({ write: (line: string) => logged.push(line) > 0 }, 'warn');
+  const standBy = () =>
+    syncFromStorage({ data: other, settings: defaultSettings, logger, effects, store: machines.store });
+  const newest = async () => (await readPointer(machines.store))?.pointer.snapshots[0]?.snapshot_id as string;
+  await run(first, await landed(0));
+  await standBy();
+  const held = await newest();
+  const analyst = await openAnalyst(join(other.current, 'analytics.duckdb'));
+  // Two snapshots are kept.
+  for (const round of [1, 2, 3]) {
+    await run(first, await landed(round));
+    await standBy();
+    expect(await readlink(other.current)).toBe(await newest());
+    await verifySnapshot(join(other.published, held));
+  }
+  await analyst.close();
+  await maintenance({ data: first, terminal, asOf: machines.landing.asOf(3) }, effects);
+  await standBy();
+  expect(await readdir(other.published)).not.toContain(held);
+  expect(logged).toEqual([]);
 });
 
 it('maintenance on one machine and runs on the other come to what one machine comes to', async () => {

@@ -7,6 +7,7 @@ import type { Effects } from '../../../kit/files/effects.ts';
 import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
 import { quarantineDeliveries } from '../../../postbacks/store/quarantine-deliveries.ts';
+import { snapshotsWithReaders } from '../../../pipeline/snapshot/open-readers.ts';
 import { currentName, snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { checkNamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { ConfigurationComparison } from '../configuration.ts';
@@ -186,7 +187,10 @@ async function bringFiles(
   });
 }
 
-/** The newest snapshot of storage is current here; those that storage does not have are gone. */
+/**
+ * The newest snapshot of storage is current here; those that storage does not have are gone, but for older ones that a
+ * reader has open: a later takeover or run removes them.
+ */
 async function takeOverSnapshots(
   { data, logger, effects, store }: StorageSync,
   {
@@ -200,18 +204,19 @@ async function takeOverSnapshots(
   const here = new Map(Object.entries(stateFiles).map(([path, { sha256 }]) => [sha256, join(data.warehouse, path)]));
   if (newest !== undefined) await bringSnapshot({ data, effects, store, here }, newest);
   const kept = new Set(pointer.snapshots.map(({ snapshot_id }) => snapshot_id));
+  const held = await snapshotsWithReaders(data);
+  // Names begin with the number of the run. What a run here made since the last sync never came to storage.
+  const wasInStorage = (name: string) => name <= (before?.snapshots[0]?.snapshot_id ?? '');
+  const isHeld = (name: string) => held.has(name) && wasInStorage(name) && name < (newest?.snapshot_id ?? '');
   const current = await currentName(data);
   const names = await snapshotNames(data);
-  await writeLake(
-    data,
-    names.filter((name) => kept.has(name)),
-    effects,
-  );
+  const staying = names.filter((name) => kept.has(name) || isHeld(name));
+  await writeLake(data, staying, effects);
   for (const name of names) {
-    if (kept.has(name)) continue;
+    if (staying.includes(name)) continue;
     if (name === current) await effects.files.remove(data.current, 'current link: removed');
     await removeSnapshot(data, name, effects);
-    if (before?.snapshots.some(({ snapshot_id }) => snapshot_id === name) !== true)
+    if (!wasInStorage(name))
       logger.warn({ snapshot: name }, 'this snapshot was published here alone, and is discarded');
   }
 }
