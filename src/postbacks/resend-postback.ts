@@ -9,26 +9,31 @@ import type { ResendOrder, Resent } from './store/query-store.ts';
 
 /**
  * Carries a site's order out in the store, on the disk when it returns: the next pass sends. Undefined where the site
- * has no such postback. Throws `OfferlineError` where the store cannot be used; the same order may be given again.
+ * has no such postback. Throws `OfferlineError` where the store cannot be used, or is another machine's; the same order
+ * may be given again. `isWriter` returns whether this machine may be the one that delivers, of those on a storage.
  */
 export async function resendPostback(
   data: DataDirectory,
   order: ResendOrder,
   now: number,
+  isWriter: (storageUrl: string) => boolean,
 ): Promise<Resent | undefined> {
   // Read for each order: deliveries may be moved while a service runs.
   const settings = readSettings(data);
-  if (!hasStore(data, settings)) {
-    if (settings.storage?.follow !== true) return undefined;
+  if (isShared(settings)) {
+    const store = await openStore(data, settings);
+    try {
+      return await store.resend(order, now);
+    } finally {
+      await store.close();
+    }
+  }
+  const resent = hasStore(data, settings) ? await resendInFile(data.deliveriesFile, order, now) : undefined;
+  const { storage } = settings;
+  // A file of a machine that wrote before lacks what came since.
+  if (resent === undefined && storage !== undefined && (storage.follow || !isWriter(storage.url)))
     throw new OfferlineError('this machine serves what another one publishes, and deliveries are kept there');
-  }
-  if (!isShared(settings)) return resendInFile(data.deliveriesFile, order, now);
-  const store = await openStore(data, settings);
-  try {
-    return await store.resend(order, now);
-  } finally {
-    await store.close();
-  }
+  return resent;
 }
 
 /** In a thread of its own: it may wait seconds for a refresh that writes, and requests do not wait with it. */

@@ -10,6 +10,7 @@ import { addressText } from '../kit/http/listening-address.ts';
 import { Metrics } from '../kit/metrics/metrics.ts';
 import { repeatByTimer, type Repeat } from '../kit/time/repeat.ts';
 import { SingleFlight } from '../kit/time/single-flight.ts';
+import { mayBeWriter } from '../pipeline/runs/storage-role.ts';
 import { resendPostback } from '../postbacks/resend-postback.ts';
 import { MirroredPictures } from '../pictures/mirrored-pictures.ts';
 import { Connections } from './server/connections.ts';
@@ -187,7 +188,7 @@ async function openLimits(
 
 function ordersOf({ data, environment }: ServiceOptions, effects: Pick<Effects, 'now'>): ServiceState['orders'] {
   return {
-    resend: (order) => resendPostback(data, order, effects.now()),
+    resend: (order) => resendPostback(data, order, effects.now(), (url) => mayBeWriter(data, url)),
     async test(site) {
       // Loaded here: most services never send a test.
       const { sendTest } = await import('../postbacks/http/test-postback.ts');

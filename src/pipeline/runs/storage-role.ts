@@ -1,10 +1,12 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, replaceFile, type Effects } from '../../kit/files/effects.ts';
 import { describeUnreadableNote, readNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { RepeatedFailure } from '../../kit/logging/repeated-failure.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { readHeldLease, realLeaseClocks } from './held-lease.ts';
 
 /** Role in storage that a process of this machine last noted. `status` reads the note and does not ask storage. */
 export type StorageRole = z.output<typeof storageRoleSchema>;
@@ -114,4 +116,13 @@ export function readStorageRole(
 ): StorageRole | undefined {
   const role = readNote(file, storageRoleSchema, onUnreadable);
   return role?.url === url ? role : undefined;
+}
+
+/**
+ * Returns whether this machine may be the one that writes to that storage: its schedule holds the lease, or it has no
+ * schedule, as where cron begins runs.
+ */
+export function mayBeWriter(data: DataDirectory, url: string): boolean {
+  const lease = readHeldLease(data, realLeaseClocks);
+  return (lease?.left ?? 0) > 0 || readStorageRole(data.scheduleRoleFile, url) === undefined;
 }

@@ -2,13 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { readSites } from '../../../src/kit/sites/sites.ts';
+import { realLeaseClocks, writeHeldLease } from '../../../src/pipeline/runs/held-lease.ts';
+import { RoleNote } from '../../../src/pipeline/runs/storage-role.ts';
 import { signatureOf } from '../../../src/postbacks/http/signature.ts';
 import { deliverDue } from '../../../src/postbacks/pass/deliver-due.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
@@ -209,6 +212,26 @@ describe('refused', () => {
     expect((await running.get(`/c/api/v1/postbacks?${new URLSearchParams(own).toString()}`)).status).toBe(200);
     now += 3_600_000;
   });
+});
+
+test('where another machine delivers, a postback that is not known here may be ordered again', async () => {
+  onTestFinished(() => rmSync(data.settingsFile));
+  const url = 's3://bucket/network';
+  const storage = { url, endpoint: 'http://127.0.0.1:1', access_key_id: 'an-id', secret_access_key: 'a-secret-key' };
+  writeFileSync(data.settingsFile, JSON.stringify({ storage }));
+  // Runs are begun by cron.
+  await running.post(resend('unknown'), own, 404);
+  const log = createLogger({ write: () => true }, 'silent');
+  const note = new RoleNote(data.scheduleRoleFile, url, { effects: realEffects, logger: log });
+  await note.report({ role: 'stands_by', writer: 'another' });
+  expect((await running.post(resend('unknown'), own, 503)).error.message).toContain('same order');
+  expect(JSON.stringify(running.log)).toContain('serves what another one publishes');
+  // Its schedule was killed, and another machine may have taken over.
+  await note.report({ role: 'writes' });
+  await running.post(resend('unknown'), own, 503);
+  const until = { steady: realLeaseClocks.steady() + 60_000, wall: realLeaseClocks.wall() + 60_000 };
+  await writeHeldLease(data, { epoch: 1, until }, realEffects);
+  await running.post(resend('unknown'), own, 404);
 });
 
 test('where deliveries cannot be used, the order may be repeated', async () => {
