@@ -133,7 +133,7 @@ export class WriterLease {
       try {
         // After a long pause another may have taken over and let go again: the write shows it.
         const giveUp = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(Math.max(left(), times.look))]);
-        this.#etag = await writeLease(store, this.#id, { etag: this.#etag }, { signal: giveUp });
+        this.#etag = await this.#writeAgain(giveUp);
         this.#renewed = began;
         logged = undefined;
         this.#checkClock();
@@ -149,6 +149,22 @@ export class WriterLease {
         logged = message;
       }
       if (left() <= 0) return this.#lose('the lease could not be renewed for too long', logged ?? null);
+    }
+  }
+
+  /**
+   * Writes the lease once more; returns its ETag. Throws `LostSwapError` where another has written it meanwhile, not
+   * where that was a renewal of ours whose answer was lost.
+   */
+  async #writeAgain(signal: AbortSignal): Promise<string> {
+    const { store } = this.#leasing;
+    try {
+      return await writeLease(store, this.#id, { etag: this.#etag }, { signal });
+    } catch (error) {
+      if (!(error instanceof LostSwapError)) throw error;
+      const found = await findLease(store, signal);
+      if (found === undefined || !isLeaseOf(this.#id, found)) throw error;
+      return writeLease(store, this.#id, { etag: found.etag }, { signal });
     }
   }
 

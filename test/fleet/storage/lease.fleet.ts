@@ -127,6 +127,26 @@ it('a renewal that comes while the epoch is told of waits for that', async () =>
   await lease?.release();
 });
 
+it('a renewal that is written, and whose answer is lost, loses no lease', async () => {
+  const time = new MovedTime();
+  const one = await (await networkOf(time))();
+  const lease = await one.acquire(async () => 1);
+  const write = one.store.writeText.bind(one.store);
+  vi.spyOn(one.store, 'writeText').mockImplementationOnce(async (...given) => {
+    await write(...given);
+    throw new StorageError('no whole answer (ECONNRESET)');
+  });
+  await anotherBeat(one);
+  // Longer than a lease lasts that nobody renews.
+  for (let passed = 0; passed < leaseTimes.believed; passed += leaseTimes.renewal) {
+    time.move(leaseTimes.renewal);
+    await anotherBeat(one);
+  }
+  expect(lease?.lost.aborted).toBe(false);
+  await vi.waitFor(() => expect(holdsLease(one.data, 1, time)).toBe(true));
+  await lease?.release();
+});
+
 it('where the epoch cannot be taken another machine need not wait', async () => {
   // A time that stands still: nobody falls silent.
   const time = new MovedTime();
