@@ -12,7 +12,7 @@
 --   country?: ISO 3166-1 alpha-2, of the click; NULL where unknown
 --   device?: android, ios or desktop, of the click; NULL where unknown
 --   event_id?: The milestone reached, of a multireward offer; NULL where the event names none
---   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version valid when it was credited, without a credit at occurred_at; NULL while it is unattributed
+--   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version valid when it was credited, without a credit at occurred_at; NULL where the event names none while its offer or milestone is unknown
 --   credited_at?: When it was credited, UTC; NULL without a credit
 --   reversed_at?: When it was first rejected or charged back, UTC, or 90 days after it was announced where nothing followed; NULL where it never was
 --   reason?: Why it was charged back, else why it was rejected, as the log of conversions says; expired where nothing followed its announcement; NULL where the log says nothing or there was neither

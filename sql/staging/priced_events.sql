@@ -2,9 +2,8 @@
 -- figures and postbacks.
 -- Click, milestone, payout and time are those of the conversion's credit; without a credit the event's own. The payout is
 -- the given one, else the milestone's, else the offer's, by the catalog version of that time. Site and user are NULL until
--- the click is ingested, the offer until it is in the catalog. The payout is NULL while the offer is unknown, whose
--- commission nobody knows then, or the milestone that has to say it. changed_at: when the last of event, click and offer
--- became known; of an event that was stamped ahead, its own time.
+-- the click is ingested, the offer until it is in the catalog, the payout while the offer or milestone is unknown. changed_at:
+-- when the last of event, click and offer became known; of an event that was stamped ahead, its own time.
 -- grain: one row per event of the conversions in conversion_scope
 -- key: conversion_id, kind
 WITH events AS (
@@ -59,7 +58,6 @@ SELECT
   attributed.reason,
   attributed.changed_at,
   CASE
-    WHEN attributed.offer_id IS NULL THEN NULL
     WHEN attributed.own_payout IS NOT NULL THEN attributed.own_payout
     WHEN attributed.event_id IS NOT NULL THEN milestone.payout
     ELSE span.payout

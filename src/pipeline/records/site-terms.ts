@@ -44,15 +44,17 @@ export function isWithin(moment: string, { from, until }: RecordSpan): string {
 
 /**
  * Returns SQL of conversions of a relation with their reward, in the site's points: that of their postback, of the
- * credit's where there is one, else by payout and terms; NULL while the payout is unknown. The postback of an
- * announcement counts while the conversion is pending: the credit may be of another amount.
+ * credit's where there is one, else by payout and terms. The postback of an announcement counts while the conversion is
+ * pending: the credit may be of another amount. Both amounts are NULL while it is unattributed, also where the
+ * advertiser gave one: the commission goes by the offer.
  */
 export function withRewards(relation: string): string {
   return `
     SELECT own.* EXCLUDE (own_commission), after_commission(own.payout, own_commission) AS own_payout, terms.terms_changed_at,
       coalesce(sent.reward, reward(own.payout, own_commission, terms.reward_rate)) AS reward
     FROM (
-      SELECT each.*, coalesce(of_offer.commission, of_source.commission, terms.commission) AS own_commission
+      SELECT each.*,
+        CASE WHEN each.status <> 'unattributed' THEN coalesce(of_offer.commission, of_source.commission, terms.commission) END AS own_commission
       FROM ${relation} AS each CROSS JOIN terms
       LEFT JOIN commissions AS of_offer ON of_offer.offer_id = each.offer_id
       LEFT JOIN offers ON offers.offer_id = each.offer_id

@@ -205,7 +205,7 @@ export class Reference {
     if (deciding === undefined) throw new Error('a conversion has at least one event');
     const click = this.#clicks.find(({ clickId }) => clickId === deciding.clickId);
     const offerId = click === undefined ? null : (this.#catalog.idOf(click.offer) ?? null);
-    const payout = offerId === null ? null : (deciding.payout ?? this.#payoutByCatalog(offerId, deciding));
+    const payout = deciding.payout ?? (offerId === null ? null : this.#payoutByCatalog(offerId, deciding));
     const reversed = of('chargeback') ? 'charged_back' : of('reject') ? 'rejected' : credit ? 'credited' : 'pending';
     return {
       conversionId: deciding.conversionId,
