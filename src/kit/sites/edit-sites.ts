@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { chownSync, existsSync, realpathSync, statSync } from 'node:fs';
 import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { exitCode, OfferlineError, UsageError } from '../errors/errors.ts';
@@ -24,15 +24,12 @@ export async function editSites<Result>(
   files: FileEffects,
   { dryRun = false } = {},
 ): Promise<Result> {
+  // Of the file itself, so that those who come by a link and those who do not wait for each other.
+  const lockFile = `${existsSync(file) ? realpathSync(file) : file}.lock`;
   const lock = dryRun
     ? undefined
     : await acquireProcessLock(
-        {
-          name: 'list of sites',
-          // Of the file itself, so that those who come by a link and those who do not wait for each other.
-          lockFile: `${existsSync(file) ? realpathSync(file) : file}.lock`,
-          busy: (message) => new OfferlineError(message, exitCode.busy),
-        },
+        { name: 'list of sites', lockFile, busy: (message) => new OfferlineError(message, exitCode.busy) },
         { command: 'sites', waitSeconds, onWaiting: () => undefined },
       );
   try {
@@ -47,10 +44,17 @@ export async function editSites<Result>(
     if (existsSync(file) === isNew || (!isNew && readTextFile(file) !== text))
       throw new OfferlineError(`${file} was changed by somebody else meanwhile; look at it, and try again`);
     await rewriteFile(file, edited, 'sites', files, 0o600);
+    leaveToOwner(lockFile, file);
     return result;
   } finally {
     lock?.release();
   }
+}
+
+/** Lets the owner of the file take the lock, too, where root made it. */
+function leaveToOwner(lockFile: string, file: string): void {
+  const { uid, gid } = statSync(file);
+  if (process.getuid?.() === 0) chownSync(lockFile, uid, gid);
 }
 
 /** Returns the site of a key. Throws `UsageError`, with the key that is meant perhaps. */

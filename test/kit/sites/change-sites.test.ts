@@ -182,7 +182,8 @@ it.skipIf(process.getuid?.() !== 0)('the owner of the file keeps it where root e
   const { data } = await commands();
   chownSync(data.sitesFile, 4711, 4712);
   await addSite(data.sitesFile, { site_key: 'a' });
-  expect(statSync(data.sitesFile)).toMatchObject({ uid: 4711, gid: 4712 });
+  for (const file of [data.sitesFile, `${data.sitesFile}.lock`])
+    expect(statSync(file)).toMatchObject({ uid: 4711, gid: 4712 });
 });
 
 it('an edit that would take the file from its owner changes nothing', async () => {
