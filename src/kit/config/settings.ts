@@ -292,7 +292,7 @@ export function isCurrencyCode(text: string): boolean {
 export function isRedisAddress(text: string): boolean {
   try {
     const { protocol, username, password, hostname, pathname } = new URL(text);
-    decodeURIComponent(username + password);
+    for (const part of [username, password]) decodeURIComponent(part);
     return /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d*$/.test(pathname);
   } catch {
     return false;

@@ -17,6 +17,7 @@ it.for([
   [{ redis: 'redis://host/zero' }, 'is not an address'],
   [{ redis: 'redis://:50%off@host' }, 'a % in it is written %25'],
   [{ redis: 'redis://us%er:word@host' }, 'a % in it is written %25'],
+  [{ redis: 'redis://u%:41word@host' }, 'a % in it is written %25'],
   [{ redis: 'redis://host', servers: 0 }, 'servers'],
   [{ redis: 'redis://host', server: 3 }, 'server'],
 ] as const)('%o is refused: %s', ([limits, message]) => {
