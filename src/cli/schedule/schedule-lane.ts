@@ -37,6 +37,8 @@ export type StartRun = (run: ScheduledRun) => Promise<number | NodeJS.Signals | 
 
 /** A tick may come this much before its moment. Less than the second that moments are apart at least. */
 const earlyMilliseconds = 500;
+/** A moment that comes later than this passed while the machine slept, or the clock was set ahead. */
+const lateMilliseconds = 60_000;
 /** The newest moment is looked for so far back: a plan of once a year has one. Milliseconds. */
 const lookBack = 366 * 86_400_000;
 
@@ -96,6 +98,7 @@ export class ScheduleLane {
     this.#decideOn(passed, now);
     const time = passed.at(-1);
     if (time === undefined || this.#stopped) return;
+    if (this.#pipeline.plan.catch_up === 'none' && now - time > lateMilliseconds) return;
     // There are others where the plan asks for all, and the machine slept or the clock was set.
     this.#catchUp(passed.slice(0, -1));
     if (this.#working !== undefined && this.#pipeline.plan.overlap === 'skip') {

@@ -36,6 +36,7 @@ export const realScheduleEffects: ScheduleEffects = {
     };
     let task = begin();
     let before = Date.now();
+    let wasAhead = false;
     // node-cron waits for the moment that it found last: after the clock was set back, until it is reached again, and
     // after it was set ahead it goes through all moments between, while nothing else is done.
     const watch = setInterval(() => {
@@ -45,8 +46,9 @@ export const realScheduleEffects: ScheduleEffects = {
         void task.stop();
         task = begin();
       }
-      // The new task begins after the moments in between.
-      if (isAhead) onTick();
+      // The new task begins after the moments in between. A clock that is right again by the next look began nothing.
+      if (wasAhead && now >= before) onTick();
+      wasAhead = isAhead;
       before = now;
     }, watchMilliseconds).unref();
     return {

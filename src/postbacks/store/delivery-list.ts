@@ -211,7 +211,9 @@ export class DeliveryList {
     const revive = this.#database.prepare(
       `UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ? AND state = ?`,
     );
-    const found = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
+    const found = this.#database
+      .prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where} ORDER BY sort_key, sequence`)
+      .all(...values);
     if (state === 'pending') this.#database.write(() => this.#endPauses(filter.site));
     let revived = 0;
     for (let from = 0; from < found.length; from += revivedAtOnce) {

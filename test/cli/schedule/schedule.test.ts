@@ -140,7 +140,6 @@ describe("a day's outage", () => {
     for (const [catch_up, runs] of [
       ['all', 4],
       ['last', 1],
-      ['none', 1],
     ] as const) {
       const scheduler = await new Scheduler('2026-11-18T09:00:00Z').start(
         { catch_up },
@@ -151,6 +150,20 @@ describe("a day's outage", () => {
       expect([catch_up, scheduler.runs.length, scheduler.runs.at(-1)]).toEqual([catch_up, runs, '13:00']);
       await scheduler.stop();
     }
+  });
+
+  it('is passed over when the machine only slept past its moments, and was late for the last of them', async () => {
+    const scheduler = await new Scheduler('2026-11-18T09:00:00Z').start(
+      { catch_up: 'none' },
+      { coveredUntil: '2026-11-18T09:00:00Z' },
+    );
+    await scheduler.tick('2026-11-18T13:20:00Z');
+    expect(scheduler.runs).toEqual([]);
+    await scheduler.tick('2026-11-18T14:00:30Z');
+    expect(scheduler.runs).toEqual(['14:00']);
+    await scheduler.endAll();
+    await scheduler.tick('2026-11-18T18:00:00Z');
+    expect(scheduler.runs).toEqual(['14:00', '18:00']);
   });
 });
 
@@ -316,10 +329,15 @@ describe('the clock of this machine', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(ticks).toEqual(['12:30:03']);
     vi.setSystemTime(at('2026-11-18T13:31:00Z'));
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(ticks.slice(1)).toEqual(['13:31:01']);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(ticks.slice(1)).toEqual(['13:31:02']);
     await vi.advanceTimersByTimeAsync(60 * 60_000);
     expect(ticks.slice(2)).toEqual(['14:30:00']);
+    vi.setSystemTime(at('2026-11-18T18:31:00Z'));
+    await vi.advanceTimersByTimeAsync(1000);
+    vi.setSystemTime(at('2026-11-18T14:32:00Z'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(ticks.slice(3)).toEqual([]);
     await ticking.stop();
     expect(warn.mock.calls).toEqual([]);
     warn.mockRestore();

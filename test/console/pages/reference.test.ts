@@ -2,7 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ConsoleSnapshot, TooSlowError } from '../../../src/console/data/console-snapshot.ts';
 import { SqlBox } from '../../../src/console/data/sql-box.ts';
 import { hostileTitle, smallNetwork } from './small-network.ts';
 
@@ -48,6 +49,26 @@ it('an exact click comes before what has its id as a text only', async () => {
     '/clicks/quest',
     '/offers/8',
   ]);
+});
+
+it('search lists what has the text where looking through the events takes too long', async () => {
+  const ask = Object.getOwnPropertyDescriptor(ConsoleSnapshot.prototype, 'ask')?.value as ConsoleSnapshot['ask'];
+  const slow = vi.spyOn(ConsoleSnapshot.prototype, 'ask').mockImplementation(async function (
+    this: ConsoleSnapshot,
+    statement,
+    options,
+  ) {
+    if (statement === 'found_conversions') throw new TooSlowError();
+    return ask.call(this, statement, options);
+  });
+  try {
+    const { status, text, markup } = await look('/search?id=que');
+    expect([status, markup.includes('href="/offers/8"')]).toEqual([200, true]);
+    expect(text).toContain('Clicks, conversions and users were not searched');
+    expect((await look('/search?id=nowhere')).status).toBe(503);
+  } finally {
+    slow.mockRestore();
+  }
 });
 
 it('search finds files by their path, and a user by the clicks of yesterday and today', async () => {

@@ -1,6 +1,8 @@
 import { snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { counted } from '../../../kit/text/counted.ts';
 import { clickQueries, recentClicks } from '../../data/click-queries.ts';
+import { TooSlowError } from '../../data/console-snapshot.ts';
+import { TooBusyError } from '../../data/serial-queue.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
@@ -27,14 +29,18 @@ export const searchPage: Page = {
   live: true,
   async show(request) {
     const id = request.address.get('id')?.trim() ?? '';
-    const found = id === '' ? [] : await find(id, request);
+    const { found, isPart } = id === '' ? { found: [], isPart: false } : await find(id, request);
     const [only] = found;
-    if (only !== undefined && found.length === 1) return { redirect: only.href };
+    if (only !== undefined && found.length === 1 && !isPart) return { redirect: only.href };
     return {
       title: id === '' ? 'Search' : `Search: ${id}`,
       question: 'What has this id, or this text?',
       parts: [
         filterForm(request.address, [{ name: 'id', title: 'Title, user, file or id' }]),
+        isPart &&
+          html`<p role="status">
+            Clicks, conversions and users were not searched: that took too long, or too many others search. Try again.
+          </p>`,
         dataTable<FoundRow>({
           name: 'found',
           caption: 'Found',
@@ -52,7 +58,8 @@ export const searchPage: Page = {
 /** A webhook id, as the outbox makes it. */
 const webhookId = /^pb_[0-9a-f]{32}$/;
 
-async function find(id: string, request: PageRequest): Promise<FoundRow[]> {
+/** What has the id or the text; a part of it where only the search of events took too long. */
+async function find(id: string, request: PageRequest): Promise<{ found: FoundRow[]; isPart: boolean }> {
   const things = await request.snapshot.ask('found_things', { parameters: { id } });
   const rowsOf = (isExact: boolean) =>
     things.rows
@@ -62,7 +69,14 @@ async function find(id: string, request: PageRequest): Promise<FoundRow[]> {
   if ((await snapshotNames(request.data)).includes(id))
     found.push({ kind: 'snapshot', id, what: 'kept', href: `/offers?snapshot=${encodeURIComponent(id)}` });
   // Events of sixty days are searched last: only where nothing smaller has the id. What has it in a text follows them.
-  return found.length > 0 ? found : [...(await findEvents(id, request)), ...rowsOf(false)];
+  if (found.length > 0) return { found, isPart: false };
+  const ofText = rowsOf(false);
+  try {
+    return { found: [...(await findEvents(id, request)), ...ofText], isPart: false };
+  } catch (error) {
+    if (ofText.length === 0 || !(error instanceof TooSlowError || error instanceof TooBusyError)) throw error;
+    return { found: ofText, isPart: true };
+  }
 }
 
 /** A postback, click, conversion or user with the id. A conversion that has its click's id is on the click's page. */
