@@ -72,6 +72,18 @@ it('tests that try few examples in the suite try all where `npm run test:laws` a
   expect(laws.filter((path) => !few.some((file) => file.startsWith(path)))).toEqual([]);
 });
 
+it('no two files export the same name, so that a search for it finds one thing', () => {
+  const exported = [...texts].flatMap(([file, text]) => {
+    const names = text.matchAll(
+      /^export (?:async |abstract )*(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm,
+    );
+    // A schema and its type share a name, as do the overloads of a function.
+    return [...new Set([...names].map(([, name = '']) => name))].map((name) => ({ name, file }));
+  });
+  const places = Map.groupBy(exported, ({ name }) => name);
+  expect([...places.values()].filter((all) => all.length > 1)).toEqual([]);
+});
+
 describe('files', () => {
   it(`are no longer than ${maxLines} lines`, () => {
     const written = [...texts].filter(([, text]) => !text.startsWith('// Generated'));

@@ -1,6 +1,6 @@
 import { readSettings } from '../../src/kit/config/settings.ts';
 import { realEffects } from '../../src/kit/files/effects.ts';
-import { heldExport, type HeldFile } from '../../src/pipeline/ingest/catalog/catalog-holds.ts';
+import { heldExport, type WaitingExport } from '../../src/pipeline/ingest/catalog/catalog-holds.ts';
 import { previewHeldExport, type RemovedOffer } from '../../src/pipeline/ingest/preview-held-export.ts';
 import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
@@ -10,7 +10,7 @@ import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
 
 /** Effect of accepting a held export. */
 export interface AcceptPlan {
-  held: HeldFile;
+  held: WaitingExport;
   /** Number of active offers that it removes, and that the source has. */
   removes: number;
   active: number;

@@ -4,7 +4,7 @@ import type { ReadConversion } from '../../src/sources/check-source.ts';
 import type { NetworkConversion, NoConversion } from '../../src/sources/connectors/network-conversion.ts';
 import { statusOfState } from '../../src/sources/conversions/emitted-conversions.ts';
 import { readyConversion, type ConversionReading } from '../../src/sources/conversions/ready-conversion.ts';
-import type { Converted } from '../../src/sources/records/traced-places.ts';
+import type { ConvertedRecord } from '../../src/sources/records/traced-places.ts';
 import { pulledCure } from './cures.ts';
 import { countReasons, sampledRecord, type CountedReason, type SampledRecord } from './sampled-record.ts';
 
@@ -55,7 +55,7 @@ export function sampleConversions(
 }
 
 /** The fields of a conversion under the names of landing; of a record that is none only why. */
-function fieldsOf(read: NetworkConversion | NoConversion): Converted {
+function fieldsOf(read: NetworkConversion | NoConversion): ConvertedRecord {
   if (typeof read === 'string') return { left_out: read };
   return {
     conversion_id: read.id,

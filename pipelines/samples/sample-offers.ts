@@ -4,7 +4,7 @@ import type { CanonicalOffer } from '../../src/pipeline/landing/catalog/canonica
 import { parseOfferRecord, type OfferReading } from '../../src/pipeline/landing/catalog/offer-record.ts';
 import type { ReadOffer } from '../../src/sources/check-source.ts';
 import type { CanonicalRecord } from '../../src/sources/connectors/connector.ts';
-import type { Converted } from '../../src/sources/records/traced-places.ts';
+import type { ConvertedRecord } from '../../src/sources/records/traced-places.ts';
 import { pulledCure, warningMeaning } from './cures.ts';
 import { countReasons, sampledRecord, type CountedReason, type SampledRecord } from './sampled-record.ts';
 
@@ -89,7 +89,7 @@ function becomes(offer: CanonicalOffer | undefined, leftOut: string | undefined)
 }
 
 /** The fields of a record for landing; of one that is left out only that. */
-function fieldsOf(read: CanonicalRecord): Converted {
+function fieldsOf(read: CanonicalRecord): ConvertedRecord {
   return 'record' in read ? read.record : { left_out: read.leftOut };
 }
 
@@ -101,7 +101,7 @@ const storedNames: Readonly<Record<string, keyof CanonicalOffer>> = {
 };
 
 /** The fields of a landing record with their values as they are stored, where the record becomes an offer. */
-function storedFields(record: JsonObject, offer: CanonicalOffer | undefined): Converted {
+function storedFields(record: JsonObject, offer: CanonicalOffer | undefined): ConvertedRecord {
   const names = landingFieldNames.filter((name) => record[name] !== undefined && record[name] !== '');
   return Object.fromEntries(
     names.map((name) => {

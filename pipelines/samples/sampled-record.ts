@@ -1,5 +1,5 @@
 import { isJsonObject, JsonNumber, type JsonValue } from '../../src/kit/text/json-text.ts';
-import { tracedPlaces, type Converted } from '../../src/sources/records/traced-places.ts';
+import { tracedPlaces, type ConvertedRecord } from '../../src/sources/records/traced-places.ts';
 
 /** JSON for output, with each number as it was written: as a text where JavaScript would write it otherwise. */
 type ShownJson = string | number | boolean | null | ShownJson[] | { [key: string]: ShownJson };
@@ -33,8 +33,8 @@ export interface CountedReason {
  */
 export function sampledRecord(
   record: JsonValue,
-  values: Converted,
-  convert: (record: JsonValue) => Converted,
+  values: ConvertedRecord,
+  convert: (record: JsonValue) => ConvertedRecord,
   redact: (text: string) => string,
 ): Pick<SampledRecord, 'fields' | 'unused' | 'record'> {
   const places = tracedPlaces(record, convert);

@@ -7,7 +7,7 @@ import type { CampaignRequest } from './connectors/connector.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { pageFacts } from './fetch-all-pages.ts';
-import { firstPage } from './next-page.ts';
+import { firstAddress } from './next-page.ts';
 import { openPullDatabase } from './pull-database.ts';
 import { NetworkRecord } from './records/record-fields.ts';
 import type { ResolvedSource } from './resolve-source.ts';
@@ -115,7 +115,7 @@ export class CampaignLinks {
     before: string | undefined,
   ): Promise<string | undefined> {
     try {
-      const answer = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstPage(stream));
+      const answer = await pagesOf(this.#source, stream, this.#fetching, { campaign })(firstAddress(stream));
       this.#faults = 0;
       return linkOf(pageFacts(stream, answer).records.map((member) => new NetworkRecord(member)));
     } catch (error) {

@@ -9,7 +9,7 @@ import { windowValues } from './http/window-days.ts';
 import { CampaignLinks } from './campaign-links.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { pageFacts, requireIds } from './fetch-all-pages.ts';
-import { firstPage } from './next-page.ts';
+import { firstAddress } from './next-page.ts';
 import { isNamedConversion } from './pull-conversions.ts';
 import { isNamedOffer } from './pull-offers.ts';
 
@@ -103,7 +103,7 @@ async function offersPage(
   fetching: Fetching,
   shown: number,
 ): Promise<NonNullable<FirstPages['offers']>> {
-  const page = await pagesOf(source, stream, fetching)(firstPage(stream));
+  const page = await pagesOf(source, stream, fetching)(firstAddress(stream));
   const { records, total } = pageFacts(stream, page);
   const links = new CampaignLinks(source, fetching);
   const read = records.map((record) => ({ isNamed: isNamedOffer(record, readOffer(source, record, links), idAt) }));
@@ -120,7 +120,7 @@ async function conversionsPage(
 ): Promise<NonNullable<FirstPages['conversions']>> {
   const today = dayOf(momentOfMilliseconds(fetching.clock.now()));
   const days = windowValues(addDays(today, -Math.min(windowDays, shownDays)), today, dateFormat);
-  const page = await pagesOf(source, stream, fetching, days)(firstPage(stream));
+  const page = await pagesOf(source, stream, fetching, days)(firstAddress(stream));
   const { records } = pageFacts(stream, page);
   const read = records.map((record) => ({ isNamed: isNamedConversion(record, readConversion(source, record), idAt) }));
   requireIds(stream.records, idAt, records, read);

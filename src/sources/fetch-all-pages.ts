@@ -4,7 +4,7 @@ import type { Stream } from './connectors/declaration.ts';
 import { FetchError, type FetchedPage } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
 import { recordsAt } from './records/records-at.ts';
-import { firstPage, isEndUnstated, numberAt, Pages } from './next-page.ts';
+import { firstAddress, isEndUnstated, numberAt, Pages } from './next-page.ts';
 
 /** The list changed between its pages; another try may succeed. */
 export class MovedError extends FetchError {}
@@ -64,7 +64,7 @@ export async function fetchAllPages<Item extends ListItem>(
   const following = new Pages(stream);
   const ids = new Set<string>();
   const seenPages = new Set<string>();
-  let asked = firstPage(stream);
+  let asked = firstAddress(stream);
   let [pages, records] = [0, 0];
   let [first, total]: (number | undefined)[] = [];
   for (;;) {

@@ -57,7 +57,7 @@ type CursorPaging = Extract<Stream['paging'], { kind: 'cursor' }>;
 const maxCursor = 8192;
 
 /** Returns the address of the first page. */
-export function firstPage({ paging }: Stream): PageAddress {
+export function firstAddress({ paging }: Stream): PageAddress {
   if (paging.kind === 'single') return { page: 1, size: 0 };
   return { page: paging.kind === 'cursor' ? 1 : paging.first, size: paging.size };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
-import type { Dialect, FollowedLink } from '../../src/demo/simulator/dialect.ts';
+import type { Dialect, VisitedLink } from '../../src/demo/simulator/dialect.ts';
 import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts';
 import { simulatedOffers } from '../../src/demo/simulator/offers.ts';
 import { openTracker } from '../../src/demo/trial/tracker-access.ts';
@@ -147,7 +147,7 @@ it('offers are pulled, a click carries our id, its conversion is credited to it'
     const location = redirected.headers.get('location') ?? '';
     expect([source, redirected.status, location.startsWith(network.url)]).toEqual([source, 302, true]);
     await fetch(location, { redirect: 'manual' });
-    const click = network.clicks[0] as FollowedLink;
+    const click = network.clicks[0] as VisitedLink;
     expect([source, click.clickId]).toEqual([source, expect.stringMatching(/^[0-9a-z]{32}$/)]);
     expect([source, location.split(String(click.clickId)).length]).toEqual([source, 2]);
     const { postback } = circles.find(({ connector }) => connector === source) as Circle;

@@ -34,7 +34,7 @@ const kinds: readonly (readonly [kind: LandingKind, title: string, text: string]
 ];
 
 /** The text of `data/fields.md`. */
-export function fieldsPage(): string {
+export function fieldsReference(): string {
   const reference = fieldReference();
   const sections = kinds.map(
     ([kind, title, text]) =>

@@ -3,7 +3,7 @@ import { exitCode } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import { describeUnreadableNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
-import { isNoted, noteOutcome, readOutcome } from '../../pipeline/runs/pipeline-outcomes.ts';
+import { isNotedPipeline, noteOutcome, readOutcome } from '../../pipeline/runs/pipeline-outcomes.ts';
 import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
 import { noteRefusedRun, readRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
 import { compareMoments } from '../../kit/time/moment.ts';
@@ -19,10 +19,10 @@ export function notedRuns(
 ): StartRun {
   const { data, logger, isStopping } = noting;
   return async (run) => {
-    const outcomeBefore = JSON.stringify(isNoted(run.pipeline) ? readOutcome(data, run.pipeline) : undefined);
+    const outcomeBefore = JSON.stringify(isNotedPipeline(run.pipeline) ? readOutcome(data, run.pipeline) : undefined);
     let isBusy = false;
     const noteEnd = async (what: string) => {
-      if (isBusy || isStopping() || !isNoted(run.pipeline)) return;
+      if (isBusy || isStopping() || !isNotedPipeline(run.pipeline)) return;
       const isItsOwn = JSON.stringify(readOutcome(data, run.pipeline)) !== outcomeBefore;
       if (!isItsOwn) await noteOutcome(noting, run.pipeline, new Error(what));
     };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { statusBadge } from '../html/badges.ts';
 import { html } from '../../kit/html/html.ts';
-import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../html/values.ts';
+import { facts, linkTo, missing, moment, shownNumber, numberValue, textOrMissing } from '../html/values.ts';
 import { defineAction, type Action } from './action.ts';
 import { checked, flag, name, option } from './form-parameters.ts';
 import { planTable } from './plan-table.ts';
@@ -62,12 +62,12 @@ const acceptExport = defineAction({
     facts([
       ['Export', linkTo('files', held.fileId, held.path)],
       ['Source', held.source],
-      ['Removes', `${numberText(removes)} of ${numberText(active)} active offers`],
+      ['Removes', `${shownNumber(removes)} of ${shownNumber(active)} active offers`],
       [
         'Their earnings',
         as_of === null
           ? missing('nothing is published yet')
-          : html`${numberText(earnings, 2)} USD in the window as of ${moment(as_of)}`,
+          : html`${shownNumber(earnings, 2)} USD in the window as of ${moment(as_of)}`,
       ],
     ]),
     planTable('Offers to remove, highest earnings first', offers, [

@@ -1,7 +1,7 @@
 import { area, line } from 'd3-shape';
 import { html, nothing, type Html } from '../../kit/html/html.ts';
 import { counted } from '../../kit/text/counted.ts';
-import { moneyText, numberText } from '../html/values.ts';
+import { shownMoney, shownNumber } from '../html/values.ts';
 
 export interface TimedValue {
   /** UTC, as RFC 3339 or a day. */
@@ -83,7 +83,7 @@ function hoverPoint(
   }: { x: number; y: (value: number) => number; step: number; unit: LineChartOptions['unit']; isRunning: boolean },
 ): Html {
   if (value === null) return nothing;
-  const shown = (each: number) => (unit === 'USD' ? `${moneyText(each)} USD` : counted(each, 'click'));
+  const shown = (each: number) => (unit === 'USD' ? `${shownMoney(each)} USD` : counted(each, 'click'));
   const earlier = before?.value ?? null;
   const text = `${momentLabel(at)}: ${shown(value)}${isRunning ? ' so far' : ''}${earlier === null ? '' : `, a week before ${shown(earlier)}`}`;
   return html`<g class="point"><rect class="hit" x="${tenth(x - step / 2)}" y="0" width="${tenth(step)}" height="${height}" /><line class="rule on-hover" x1="${x}" x2="${x}" y1="${plot.top}" y2="${plot.bottom}" /><circle class="on-hover" cx="${x}" cy="${y(value)}" r="3.5" /><text class="readout on-hover" x="${plot.left}" y="14">${text}</text></g>`;
@@ -128,7 +128,7 @@ function ticksUpTo(greatest: number): number[] {
 /** A number of an axis, such as `1.5k`. */
 function compact(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
-  return value >= 1e4 ? `${Number((value / 1e3).toPrecision(3))}k` : numberText(value);
+  return value >= 1e4 ? `${Number((value / 1e3).toPrecision(3))}k` : shownNumber(value);
 }
 
 function tenth(length: number): number {

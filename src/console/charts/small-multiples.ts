@@ -1,5 +1,5 @@
 import { area, line } from 'd3-shape';
-import { numberText } from '../html/values.ts';
+import { shownNumber } from '../html/values.ts';
 import { html, type Html } from '../../kit/html/html.ts';
 
 /** A line that is compared with others. */
@@ -23,11 +23,11 @@ export function smallMultiples(
   const lastDay = isRunning ? 'today so far' : 'on the last day';
   return html`<figure class="small-multiples">
     <h2>${title}</h2>
-    <figcaption>${caption}: up to ${numberText(rounded(greatest, 2))}</figcaption>
+    <figcaption>${caption}: up to ${shownNumber(rounded(greatest, 2))}</figcaption>
     <ul>
       ${multiples.map(({ name, href, values }) => {
-        const most = numberText(rounded(Math.max(0, ...values), 2));
-        const last = numberText(rounded(values.at(-1) ?? 0, 2));
+        const most = shownNumber(rounded(Math.max(0, ...values), 2));
+        const last = shownNumber(rounded(values.at(-1) ?? 0, 2));
         return html`<li>
           <a href="${href}">${name}</a>${picture(`${name}: ${most} at most, ${last} ${lastDay}`, values, greatest, isRunning)}
           <span class="quiet">${last} ${lastDay}, ${most} at most</span>

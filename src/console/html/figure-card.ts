@@ -1,5 +1,5 @@
 import { html, type Html } from '../../kit/html/html.ts';
-import { missing, numberText, percentText } from './values.ts';
+import { missing, shownNumber, percentText } from './values.ts';
 
 export interface FigureCard {
   title: string;
@@ -52,5 +52,5 @@ function tenth(ratio: number): string {
 
 /** A whole number of a card. */
 export function countValue(exact: number | string): Html {
-  return html`<data value="${exact}">${numberText(exact)}</data>`;
+  return html`<data value="${exact}">${shownNumber(exact)}</data>`;
 }

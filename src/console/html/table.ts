@@ -10,7 +10,7 @@ import {
   missing,
   moment,
   moneyValue,
-  numberText,
+  shownNumber,
   numberValue,
   percentValue,
   plainValue,
@@ -108,7 +108,7 @@ function rowsOf<R extends object>(options: TableOptions<R>, address: Address): H
 function noRows<R>({ first = 0, empty }: TableOptions<R>, address: Address): Html {
   if (first === 0) return html`${empty} ${clearLink(address)}`;
   const beginning = address.with({ from_row: undefined }).href;
-  return html`There is no row ${numberText(first + 1)}. <a href="${beginning}">Show the first rows</a>`;
+  return html`There is no row ${shownNumber(first + 1)}. <a href="${beginning}">Show the first rows</a>`;
 }
 
 function heading<R>(column: Column<R>, address: Address): Html {
@@ -167,10 +167,10 @@ function placesOf<R extends object>({ name, kind = 'text' }: Column<R>, rows: re
 
 function pagination<R>({ rows, total = rows.length, first = 0 }: TableOptions<R>, address: Address): Html {
   if (rows.length >= total && first === 0)
-    return html`<p class="count">${numberText(total)} ${total === 1 ? 'row' : 'rows'}</p>`;
+    return html`<p class="count">${shownNumber(total)} ${total === 1 ? 'row' : 'rows'}</p>`;
   const last = first + rows.length;
   return html`<p class="count">
-    ${numberText(first + 1)} to ${numberText(last)} of ${numberText(total)} rows
+    ${shownNumber(first + 1)} to ${shownNumber(last)} of ${shownNumber(total)} rows
     ${first > 0 && html`<a rel="prev" href="${address.with({ from_row: first <= rowsPerPage ? undefined : String(first - rowsPerPage) }).href}">previous</a>`}
     ${last < total && html`<a rel="next" href="${address.with({ from_row: String(last) }).href}">next</a>`}
   </p>`;
@@ -179,7 +179,7 @@ function pagination<R>({ rows, total = rows.length, first = 0 }: TableOptions<R>
 function sources<R>(options: TableOptions<R>, address: Address): Html {
   const { name, sql, command, rows, total = rows.length, maxRowsInFile = rowsPerFile } = options;
   if (sql === undefined && command === undefined) return nothing;
-  const cut = total > maxRowsInFile && html`, the first ${numberText(maxRowsInFile)} of ${numberText(total)} rows`;
+  const cut = total > maxRowsInFile && html`, the first ${shownNumber(maxRowsInFile)} of ${shownNumber(total)} rows`;
   return html`<details class="sources">
     <summary>${sql === undefined ? 'Command' : 'SQL'}${rows.length > 0 ? ' and CSV' : ''}</summary>
     ${sql !== undefined && html`<pre class="sql" tabindex="0"><code>${sql}</code></pre>`}

@@ -6,11 +6,11 @@ import { html, type Html } from '../../kit/html/html.ts';
  * element's `value`.
  */
 export function numberValue(exact: number | string, places = 0): Html {
-  return html`<data value="${exact}">${numberText(exact, places)}</data>`;
+  return html`<data value="${exact}">${shownNumber(exact, places)}</data>`;
 }
 
 /** Digits with commas between thousands; trailing zeros of the fraction only up to `places`. An exponent stays. */
-export function numberText(exact: number | string, places = 0): string {
+export function shownNumber(exact: number | string, places = 0): string {
   if (/e/i.test(String(exact))) return String(exact);
   const [whole = '', fraction = ''] = String(exact).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -20,13 +20,13 @@ export function numberText(exact: number | string, places = 0): string {
 
 /** An amount of USD with two places; the rest is on hover. An amount that rounds to nothing is `< 0.01`. */
 export function moneyValue(exact: number | string): Html {
-  return roundedValue(exact, moneyText(exact));
+  return roundedValue(exact, shownMoney(exact));
 }
 
 /** An amount with two places, such as `1,234.50`. */
-export function moneyText(exact: number | string): string {
+export function shownMoney(exact: number | string): string {
   const text = rounded(exact, 2);
-  return Number(text) === 0 && Number(exact) > 0 ? '< 0.01' : numberText(text, 2);
+  return Number(text) === 0 && Number(exact) > 0 ? '< 0.01' : shownNumber(text, 2);
 }
 
 /** A ratio in per cent, with at most two places and at least `places`; the ratio is on hover. */
@@ -37,7 +37,7 @@ export function percentValue(ratio: number | string, places = 0): Html {
 /** A ratio in per cent, such as `66.67 %` for 0.666667. */
 export function percentText(ratio: number | string, places = 0): string {
   const digits = rounded(ratio, 4).replace('.', '').padStart(5, '0');
-  return `${numberText(`${digits.slice(0, -2).replace(/^(-?)0+(?=\d)/, '$1')}.${digits.slice(-2)}`, places)} %`;
+  return `${shownNumber(`${digits.slice(0, -2).replace(/^(-?)0+(?=\d)/, '$1')}.${digits.slice(-2)}`, places)} %`;
 }
 
 /** The exact value is in the element's `value`, and on hover where the text has less of it. */

@@ -1,4 +1,4 @@
-import { carried, pageOf, type Asked, type Dialect, type FollowedLink } from './dialect.ts';
+import { carried, pageOf, type Asked, type Dialect, type VisitedLink } from './dialect.ts';
 import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 const token = 'a-token-for-an-hour';
@@ -64,7 +64,7 @@ export const adgemLegacyDialect: Dialect = {
 };
 
 /** Links have a macro for the player, which comes back in postbacks. */
-function followedLink(asked: Asked): FollowedLink | undefined {
+function followedLink(asked: Asked): VisitedLink | undefined {
   if (asked.path !== '/v1/click') return undefined;
   return { offerId: asked.query.get('cid') ?? '', clickId: carried(asked, 'playerid') };
 }

@@ -18,7 +18,7 @@ export interface NetworkAnswer {
 }
 
 /** A link of an offer that somebody followed. */
-export interface FollowedLink {
+export interface VisitedLink {
   /** The network's id of the offer, or of its campaign. */
   offerId: string;
   /** What the link carries for the affiliate; null where it carries nothing. */
@@ -50,7 +50,7 @@ export interface Dialect<Offer = SimulatedOffer> {
    */
   page?(asked: Asked, offers: readonly Offer[], own: { key: string; address: string }): NetworkAnswer;
   /** Reads a link that is followed; undefined for every other request. */
-  followed?(asked: Asked): FollowedLink | undefined;
+  followed?(asked: Asked): VisitedLink | undefined;
   /**
    * Values of the macros in the address that its affiliate gave for postbacks, where it lists no conversions. A name is
    * in braces there; a macro of another form is named with all its signs.
@@ -101,7 +101,7 @@ export function carried({ query }: Asked, parameter: string): string | null {
 }
 
 /** Reads links such as `/follow/<offer>?s1=<click id>`, whose query carries the affiliate's click id. */
-export function followedBy(parameter: string): (asked: Asked) => FollowedLink | undefined {
+export function followedBy(parameter: string): (asked: Asked) => VisitedLink | undefined {
   return (asked) => {
     const offerId = /^\/follow\/(\w+)$/.exec(asked.path)?.[1];
     return offerId === undefined ? undefined : { offerId, clickId: carried(asked, parameter) };

@@ -9,7 +9,7 @@ import { awinDialect } from './awin.ts';
 import { ayetDialect } from './ayet.ts';
 import { cakeDialect } from './cake.ts';
 import { cjDialect } from './cj.ts';
-import type { Dialect, FollowedLink, NetworkAnswer } from './dialect.ts';
+import type { Dialect, VisitedLink, NetworkAnswer } from './dialect.ts';
 import { everflowDialect } from './everflow.ts';
 import { impactDialect } from './impact.ts';
 import { lootablyDialect } from './lootably.ts';
@@ -78,7 +78,7 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
   conversions: readonly SimulatedConversion[] = [];
   faults: Fault[];
   /** Links that were followed so far. */
-  readonly clicks: FollowedLink[] = [];
+  readonly clicks: VisitedLink[] = [];
   /** Address for postbacks with the network's macros, as its affiliate gave it. */
   postbackUrl: string | undefined;
   /** Paths and queries of all requests so far, with the key's value left out. */
@@ -123,7 +123,7 @@ export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable
    * Converts a followed link: the conversion is in the list that the network gives, or is reported to the affiliate.
    * Returns the status of the report's answer; undefined for a network that lists conversions.
    */
-  async convert(click: FollowedLink, of: Omit<SimulatedConversion, 'clickId' | 'status'>): Promise<number | undefined> {
+  async convert(click: VisitedLink, of: Omit<SimulatedConversion, 'clickId' | 'status'>): Promise<number | undefined> {
     const conversion: SimulatedConversion = { ...of, clickId: click.clickId, status: 'approved' };
     this.conversions = [...this.conversions, conversion];
     const macros = this.#dialect.postbackMacros?.(conversion, this.#key);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import type { Condition, ObjectStore } from './object-store.ts';
+import type { WriteCondition, ObjectStore } from './object-store.ts';
 
 const leaseKey = 'lease.json';
 const leaseSchema = z.object({
@@ -37,7 +37,7 @@ export function isLeaseOf(id: string, found: FoundLease | undefined): boolean {
 export function writeLease(
   store: ObjectStore,
   id: string,
-  condition: Condition,
+  condition: WriteCondition,
   { released = false, signal }: { released?: boolean; signal?: AbortSignal } = {},
 ): Promise<string> {
   const lease: z.output<typeof leaseSchema> = {

@@ -18,7 +18,7 @@ export class StorageError extends OfferlineError {}
 export class LostSwapError extends StorageError {}
 
 /** Condition of a write: the object is as it was read, or there is none. */
-export type Condition = { etag: string } | 'none';
+export type WriteCondition = { etag: string } | 'none';
 
 export interface StoredObject {
   key: string;
@@ -154,7 +154,7 @@ export class ObjectStore implements Disposable {
    * whose answer was lost may have written it: then it is ours all the same, so nobody else may ever write this text.
    * Gives up where `signal` is aborted.
    */
-  async writeText(key: string, text: string, condition: Condition, signal?: AbortSignal): Promise<string> {
+  async writeText(key: string, text: string, condition: WriteCondition, signal?: AbortSignal): Promise<string> {
     this.cost.writes++;
     this.cost.bytesWritten += Buffer.byteLength(text);
     try {
@@ -231,7 +231,7 @@ export class ObjectStore implements Disposable {
    * Writes an object with a note, under a condition. Throws `LostSwapError` where the condition does not hold, also
    * where a try before, whose answer was lost, has written it.
    */
-  async replace(key: string, bytes: Buffer, condition: Condition, note: string): Promise<void> {
+  async replace(key: string, bytes: Buffer, condition: WriteCondition, note: string): Promise<void> {
     this.cost.writes++;
     this.cost.bytesWritten += bytes.length;
     try {
@@ -337,7 +337,7 @@ async function boundedText(body: Readable): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function conditionHeader(condition: Condition): { IfNoneMatch: '*' } | { IfMatch: string } {
+function conditionHeader(condition: WriteCondition): { IfNoneMatch: '*' } | { IfMatch: string } {
   return condition === 'none' ? { IfNoneMatch: '*' } : { IfMatch: condition.etag };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plainDecimal, share } from './exact-number.ts';
+import { decimalOfNumber, share } from './exact-number.ts';
 import { objectOfOne } from './object-of.ts';
 import { namedOffers } from './offer-rules.ts';
 import { compareTexts } from '../text/compare-texts.ts';
@@ -37,7 +37,7 @@ export interface OfferCommission {
 /** Returns the commissions of `sites.json` in one order and spelling. */
 export function offerCommissions(commissions: z.output<typeof offerCommissionsSchema> = []): OfferCommission[] {
   return commissions
-    .map(({ offer = null, source = null, commission }) => ({ offer, source, commission: plainDecimal(commission) }))
+    .map(({ offer = null, source = null, commission }) => ({ offer, source, commission: decimalOfNumber(commission) }))
     .toSorted(
       (one, other) => (one.offer ?? 0) - (other.offer ?? 0) || compareTexts(one.source ?? '', other.source ?? ''),
     );

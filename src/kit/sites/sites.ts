@@ -5,7 +5,7 @@ import { readTextFile } from '../config/regular-file.ts';
 import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
 import { objectOf } from './object-of.ts';
-import { exactNumber, plainDecimal, share } from './exact-number.ts';
+import { exactNumber, decimalOfNumber, share } from './exact-number.ts';
 import { offerCommissionsSchema } from './offer-commissions.ts';
 import { offerRulesSchema } from './offer-rules.ts';
 import { postbackFields, postbackMacros, readPostbackAddress } from './postback-address.ts';
@@ -152,12 +152,12 @@ function warningsAbout(sites: Site[]): string[] {
 
 /** Writes the commission as plain decimal text, such as "0.2". */
 export function commissionText(site: Pick<Site, 'commission'>): string {
-  return plainDecimal(site.commission);
+  return decimalOfNumber(site.commission);
 }
 
 /** Writes the reward rate as plain decimal text, such as "100" or "0.5". */
 export function rewardRateText(site: Pick<Site, 'reward_rate'>): string {
-  return plainDecimal(site.reward_rate);
+  return decimalOfNumber(site.reward_rate);
 }
 
 function digestOf(sites: Site[]): string {

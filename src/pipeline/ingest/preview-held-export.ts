@@ -12,7 +12,7 @@ import { fileLines } from '../landing/lines/file-lines.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import type { VersionStatus } from '../../kit/vocabulary/values.ts';
 import { readExport } from './catalog/catalog-export.ts';
-import type { HeldFile } from './catalog/catalog-holds.ts';
+import type { WaitingExport } from './catalog/catalog-holds.ts';
 import { removals, type PresentOffer } from './catalog/catalog-plan.ts';
 import { readKnownOffers, readPresentOffers } from './catalog/catalog-state.ts';
 import { sourceSettings } from './ledger/reading-settings.ts';
@@ -38,7 +38,7 @@ interface Reading {
  */
 export async function previewHeldExport(
   connection: DuckDBConnection,
-  held: HeldFile,
+  held: WaitingExport,
   reading: Reading,
 ): Promise<{ removed: RemovedOffer[]; active: number }> {
   const scratch = join(reading.data.scratch, 'held');
@@ -69,7 +69,7 @@ export async function previewHeldExport(
 
 async function openHeld(
   connection: DuckDBConnection,
-  held: HeldFile,
+  held: WaitingExport,
   { data, settings }: Reading,
   scratch: string,
 ): Promise<CheckedFile> {

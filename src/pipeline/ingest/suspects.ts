@@ -9,7 +9,7 @@ import { endedARun } from './ledger/ledger.ts';
 import { isNoted, readReadingNote, writeReadingNote, type ReadingNote } from './reading-note.ts';
 
 /** A message to the trial process: a file to read, and the folder of a warehouse that is thrown away. */
-export interface TrialReading extends Pick<Run, 'settings' | 'asOf' | 'wallClock'> {
+export interface TrialOrder extends Pick<Run, 'settings' | 'asOf' | 'wallClock'> {
   root: string;
   file: LandingFile;
 }
@@ -104,7 +104,7 @@ async function killersAmong(
         child = fork(program, { stdio: 'ignore', serialization: 'advanced' });
       }
       const reading = outcomeOf(child);
-      child.send({ root: data.trial, settings, asOf, wallClock, file } satisfies TrialReading);
+      child.send({ root: data.trial, settings, asOf, wallClock, file } satisfies TrialOrder);
       const outcome = await effects.perform('files on trial: read', () => reading);
       if (outcome === 'killed') killers.push(file);
       if (outcome !== 'read') child = undefined;

@@ -6,7 +6,7 @@ import type { Run } from '../runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { emptyScratch, ingestFiles } from './ingest-stage.ts';
 import { filesToReadAgain } from './ledger/read-again.ts';
-import type { TrialReading } from './suspects.ts';
+import type { TrialOrder } from './suspects.ts';
 
 /*
  * The process in which `suspects.ts` has files read that a run may have ended by force over, one after the other, into
@@ -15,7 +15,7 @@ import type { TrialReading } from './suspects.ts';
 let state: StateDatabase | undefined;
 let runId = 0;
 
-async function read({ root, file, ...parts }: TrialReading): Promise<void> {
+async function read({ root, file, ...parts }: TrialOrder): Promise<void> {
   const data = new DataDirectory(root);
   state ??= await openStateDatabase(data, parts.settings);
   const run: Run = {
@@ -38,7 +38,7 @@ async function read({ root, file, ...parts }: TrialReading): Promise<void> {
 // Signals that stop the run stop it between its stages; this process ends with the run.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(1));
-process.on('message', (reading: TrialReading) => {
+process.on('message', (reading: TrialOrder) => {
   // The run itself will fail in the same way and report it.
   const answer = () => process.send?.('read');
   void read(reading).then(answer, answer);

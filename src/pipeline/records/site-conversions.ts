@@ -8,7 +8,7 @@ import type { ClickFiles } from '../clicks/click-files.ts';
 import { clicksIn } from '../clicks/click-queries.ts';
 import type { SnapshotConnections } from '../clicks/snapshot-connections.ts';
 import { withFunctions } from '../sql/model-query.ts';
-import { isWithin, ownerValues, ownTerms, withRewards, type RecordOwner, type RecordSpan } from './site-terms.ts';
+import { isInSpan, ownerValues, ownTerms, withRewards, type RecordOwner, type RecordSpan } from './site-terms.ts';
 
 /** A conversion of a site. */
 export interface SiteConversion {
@@ -55,7 +55,7 @@ export function siteConversions(
   const same = (column: string, value: string | undefined) =>
     value === undefined ? [] : [`${column} = $${values.push(value)}`];
   const conditions = [
-    isWithin('occurred_at', span),
+    isInSpan('occurred_at', span),
     ...same('status', status),
     ...same('user_id', userId),
     ...same('click_id', clickId),
@@ -63,7 +63,7 @@ export function siteConversions(
     ...(changedSince === undefined
       ? []
       : [
-          `(${isWithin('changed_at', { from: changedSince })} OR (SELECT ${isWithin('terms_changed_at', { from: changedSince })} FROM terms))`,
+          `(${isInSpan('changed_at', { from: changedSince })} OR (SELECT ${isInSpan('terms_changed_at', { from: changedSince })} FROM terms))`,
         ]),
   ];
   return connections.ask(async (connection, { files }) => {

@@ -1,7 +1,7 @@
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 import type { SnapshotConnections } from '../clicks/snapshot-connections.ts';
-import { isWithin, type RecordSpan } from './site-terms.ts';
+import { isInSpan, type RecordSpan } from './site-terms.ts';
 
 /** A postback of a site, and its attempts as far as they are kept. */
 export interface SitePostback {
@@ -46,7 +46,7 @@ export function sitePostbacks(
     queryRows<SitePostback>(
       connection,
       `WITH page AS (
-         SELECT * FROM postbacks WHERE site_key = $1 AND webhook_id > $2 AND ${isWithin('enqueued_at', span)} ${inState}
+         SELECT * FROM postbacks WHERE site_key = $1 AND webhook_id > $2 AND ${isInSpan('enqueued_at', span)} ${inState}
          ORDER BY webhook_id LIMIT ${limit}),
        tried AS (
          SELECT webhook_id, list(struct_pack(attempt := attempt, started_at := started_at, duration_ms := duration_ms,

@@ -2,7 +2,7 @@ import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import type { SnapshotConnections } from '../clicks/snapshot-connections.ts';
 import { withFunctions } from '../sql/model-query.ts';
-import { isWithin, ownerValues, ownTerms, withRewards, type RecordOwner, type RecordSpan } from './site-terms.ts';
+import { isInSpan, ownerValues, ownTerms, withRewards, type RecordOwner, type RecordSpan } from './site-terms.ts';
 
 /** A UTC day of a site. Conversions that were taken back count on the day of their credit, else on their own. */
 export interface StatementDay {
@@ -32,9 +32,9 @@ export function siteStatement(
          SELECT day, clicks, conversions,
            coalesce(earnings_after_commission, after_commission(gross_earnings, terms.commission)) AS earnings
          FROM site_daily CROSS JOIN terms
-         WHERE site_key = $1 AND ${isWithin('day::TIMESTAMPTZ', span)}),
+         WHERE site_key = $1 AND ${isInSpan('day::TIMESTAMPTZ', span)}),
        decided AS (
-         SELECT * FROM conversions WHERE site_key = $1 AND status NOT IN ('unattributed', 'pending') AND ${isWithin('occurred_at', span)}),
+         SELECT * FROM conversions WHERE site_key = $1 AND status NOT IN ('unattributed', 'pending') AND ${isInSpan('occurred_at', span)}),
        outcomes AS (
          SELECT occurred_at::DATE AS day, count(*) FILTER (status = 'charged_back') AS reversed,
            count(*) FILTER (status = 'rejected') AS rejected, sum(reward) FILTER (status = 'credited') AS rewards

@@ -34,7 +34,7 @@ export const ownTerms = `terms AS (
    commissions AS (FROM site_commissions WHERE site_key = $1)`;
 
 /** Returns SQL for whether a moment is within a span. Bounds by themselves let DuckDB skip the files of other days. */
-export function isWithin(moment: string, { from, until }: RecordSpan): string {
+export function isInSpan(moment: string, { from, until }: RecordSpan): string {
   return [
     ...(from === undefined ? [] : [`${moment} >= make_timestamptz(${from}::BIGINT)`]),
     ...(until === undefined ? [] : [`${moment} < make_timestamptz(${until}::BIGINT)`]),

@@ -55,7 +55,7 @@ export async function noteOutcome(
   pipeline: string,
   cause?: unknown,
 ): Promise<void> {
-  if (!isNoted(pipeline) || (cause instanceof OfferlineError && cause.exitCode === exitCode.busy)) return;
+  if (!isNotedPipeline(pipeline) || (cause instanceof OfferlineError && cause.exitCode === exitCode.busy)) return;
   const at = momentOfMilliseconds(effects.now());
   const reason = cause instanceof Error ? cause.message : String(cause);
   try {
@@ -93,6 +93,6 @@ export function readOutcomes(
 }
 
 /** Whether outcomes of the pipeline are noted. */
-export function isNoted(pipeline: string): pipeline is PipelineOutcome['pipeline'] {
+export function isNotedPipeline(pipeline: string): pipeline is PipelineOutcome['pipeline'] {
   return pipelines.some((each) => each === pipeline);
 }

@@ -5,7 +5,7 @@ import { offersB, topConverting } from '../variant-b/pages.ts';
 import { offersC } from '../variant-c/offer-list.ts';
 import { conversionRecords } from '../variant-c/records/conversions.ts';
 import { postbackRecords } from '../variant-c/records/postbacks.ts';
-import { resendPostback } from '../variant-c/orders/resend.ts';
+import { resendOperation } from '../variant-c/orders/resend.ts';
 import { testPostback } from '../variant-c/orders/test.ts';
 import { statement } from '../variant-c/records/statement.ts';
 import { reports } from '../variant-c/reports.ts';
@@ -22,7 +22,7 @@ export const operations: readonly Operation[] = [
   statement,
   conversionRecords,
   postbackRecords,
-  resendPostback,
+  resendOperation,
   testPostback,
 ];
 

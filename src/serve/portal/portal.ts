@@ -18,14 +18,14 @@ import { pathOf } from '../server/access-log.ts';
 import { variantC } from '../variant-c/variant.ts';
 import { feedPage } from './pages/feed.ts';
 import { resendAnswer, testAnswer } from './pages/orders.ts';
-import { conversionsPage, postbacksPage, statementPage } from './pages/records.ts';
+import { conversionsPage, portalPostbacksPage, statementPage } from './pages/records.ts';
 import { signInForm } from './pages/sign-in.ts';
 import { signaturesPage } from './pages/signatures.ts';
 import { portalDocument } from './portal-document.ts';
 import type { PortalPage, PortalRequest } from './portal-page.ts';
 import { noSessionCookie, sessionCookie, sessionOf, signOutsOf } from './portal-session.ts';
 
-const pages: readonly PortalPage[] = [statementPage, conversionsPage, postbacksPage, feedPage, signaturesPage];
+const pages: readonly PortalPage[] = [statementPage, conversionsPage, portalPostbacksPage, feedPage, signaturesPage];
 const signInPath = '/portal/sign-in';
 
 /** Headers of every page: nothing is loaded from elsewhere, no script runs, nobody frames it or keeps it. */

@@ -167,7 +167,7 @@ export const postbackSchema = z
 export type PostbackSettings = z.output<typeof postbackSchema>;
 
 /** Returns the names of parameters that may hold a field, in the order in which they are looked at. */
-export function parametersOf(
+export function postbackParametersOf(
   { fields, parameters }: Pick<PostbackSettings, 'fields' | 'parameters'>,
   field: ReportedField,
 ): readonly string[] {

@@ -122,13 +122,13 @@ const requestContent = {
 const answerFormats = z.enum(['json', 'csv', 'xml'], { error: 'is none of json, csv, xml' });
 const answerFormatSchema = eitherForm(
   (given) => typeof given === 'string',
-  answerFormats.transform((type): AnswerFormat => ({ type })),
+  answerFormats.transform((type): AnswerFileFormat => ({ type })),
   formatSchema
     .pick({ encoding: true, delimiter: true, header: true, skip: true })
     .extend({ type: answerFormats.default('json').describe('Format of the answer') }),
 );
 /** Format of an answer, and what its bytes and headers do not show of it. */
-export interface AnswerFormat extends Pick<FileFormat, 'encoding' | 'delimiter' | 'header' | 'skip'> {
+export interface AnswerFileFormat extends Pick<FileFormat, 'encoding' | 'delimiter' | 'header' | 'skip'> {
   type: z.output<typeof answerFormats>;
 }
 

@@ -85,7 +85,7 @@ export interface DeclaredWarning {
 }
 
 /** How a declaration reads a record of the list. */
-export interface OfferReading {
+export interface DeclaredRecord {
   rows?: readonly Condition[] | undefined;
   warnings?: readonly DeclaredWarning[] | undefined;
   /** Places of texts that may forbid incentives. */
@@ -95,7 +95,7 @@ export interface OfferReading {
 
 /** Makes the function that converts a record as an operator declared it. */
 export function declaredOffer(
-  { rows, warnings: declared, non_incentive = [], fields }: OfferReading,
+  { rows, warnings: declared, non_incentive = [], fields }: DeclaredRecord,
   source: SourceSettings,
 ): (record: NetworkRecord) => CanonicalRecord {
   const mapping = compileMapping({ rows, fields: fields.mapped }, 'offers');

@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
-import type { AnswerFormat } from '../connectors/declaration.ts';
+import type { AnswerFileFormat } from '../connectors/declaration.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import { PageBounds } from './page-bounds.ts';
 
@@ -40,7 +40,7 @@ export class HttpExchanges {
    */
   async send(
     { method, url, headers, body: sent }: HttpRequest,
-    format: AnswerFormat['type'],
+    format: AnswerFileFormat['type'],
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
     const deadline = AbortSignal.timeout(exchangeMilliseconds);
@@ -88,7 +88,7 @@ class PackingError extends ExchangeError {}
 async function readBody(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
-  format: AnswerFormat['type'],
+  format: AnswerFileFormat['type'],
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const bounds = new PageBounds(format);

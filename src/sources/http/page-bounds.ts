@@ -1,4 +1,4 @@
-import type { AnswerFormat } from '../connectors/declaration.ts';
+import type { AnswerFileFormat } from '../connectors/declaration.ts';
 
 /** Values of a page, lists and objects included: in memory they take many times their text. */
 const maxValues = 1_000_000;
@@ -23,7 +23,7 @@ export class PageBounds {
   #isQuoted = false;
   #isEscaped = false;
 
-  constructor(format: AnswerFormat['type']) {
+  constructor(format: AnswerFileFormat['type']) {
     this.#between = format === 'json' ? undefined : betweenValues[format];
     this.#hasQuotes = format !== 'xml';
   }

@@ -5,7 +5,7 @@ import { RecordReader } from '../../kit/intake/reading/record-reader.ts';
 import { RecordList, UnusableFile } from '../../kit/intake/reading/record-sink.ts';
 import { rowRecord } from '../../kit/intake/reading/row-record.ts';
 import { parseJson, type JsonValue } from '../../kit/text/json-text.ts';
-import type { AnswerFormat } from '../connectors/declaration.ts';
+import type { AnswerFileFormat } from '../connectors/declaration.ts';
 
 /** Bytes that the records of a page may take: each has the names of its columns. */
 const maxRecordBytes = 128 * 1024 * 1024;
@@ -20,7 +20,7 @@ const inAscii = /^(?:utf-?16|utf-?32|utf-?7|ucs-?[24]|iso-?2022|hz)/i;
 export function answerEncoding(
   body: Buffer,
   contentType: string | undefined,
-  { type, encoding }: AnswerFormat,
+  { type, encoding }: AnswerFileFormat,
 ): string {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
   if (encoding !== undefined) return encodingOf(body, encoding);
@@ -57,7 +57,7 @@ const space = 0x20;
 export function readTable(
   body: Buffer,
   encoding: string,
-  { type, delimiter, header, skip }: AnswerFormat,
+  { type, delimiter, header, skip }: AnswerFileFormat,
   place: string,
 ): { records: JsonValue[] } | { problem: string } {
   const list = new RecordList(maxRecordBytes);

@@ -1,7 +1,7 @@
 import { isJsonObject, JsonNumber, jsonText, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 
 /** Fields that a record became, by name. */
-export type Converted = Readonly<Record<string, JsonValue | undefined>>;
+export type ConvertedRecord = Readonly<Record<string, JsonValue | undefined>>;
 
 /** A place in a network's record; `[]` is each member of a list, or of a map by codes or numbers. */
 export interface TracedPlace {
@@ -19,7 +19,7 @@ const maxPlaces = 400;
  * Finds which places of a record its conversion uses: each value is replaced by others, and the fields that differ
  * then are those that it goes into. So the same holds for connectors in code and for declared ones.
  */
-export function tracedPlaces(record: JsonValue, convert: (record: JsonValue) => Converted): TracedPlace[] {
+export function tracedPlaces(record: JsonValue, convert: (record: JsonValue) => ConvertedRecord): TracedPlace[] {
   const before = textsOf(convert(record));
   const traced: TracedPlace[] = [];
   let tried = 0;
@@ -112,7 +112,7 @@ function written(path: Path): string {
   return path.join('.').replaceAll('.[]', each);
 }
 
-function textsOf(converted: Converted): Map<string, string> {
+function textsOf(converted: ConvertedRecord): Map<string, string> {
   return new Map(
     Object.entries(converted).flatMap(([name, value]) => (value === undefined ? [] : [[name, jsonText(value)]])),
   );

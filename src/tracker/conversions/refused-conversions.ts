@@ -8,7 +8,7 @@ import { makePrivateFolder } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { addDays, dayOf, momentOfMilliseconds, type Day } from '../../kit/time/moment.ts';
 import { SentParameters } from './guard/sent-parameters.ts';
-import { parametersOf } from '../../sources/config/postback-settings.ts';
+import { postbackParametersOf } from '../../sources/config/postback-settings.ts';
 import { reportedFields } from '../../sources/config/report-fields.ts';
 import type { ReportingSource } from './postback-sources.ts';
 import type { RefusalReason } from './report/refusal.ts';
@@ -53,7 +53,7 @@ export function refusedConversion(
   receivedAt: number,
 ): RefusedConversion {
   const isField = (parameter: string) =>
-    reportedFields.some((field) => parametersOf(settings, field).includes(parameter));
+    reportedFields.some((field) => postbackParametersOf(settings, field).includes(parameter));
   const kept = pairs.filter(([parameter]) => !guard.isCredential(parameter));
   const parameters = shortEnough(kept, isField);
   const leftOut = kept.length - parameters.length;

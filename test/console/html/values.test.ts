@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import {
-  moneyText,
+  shownMoney,
   moneyValue,
-  numberText,
+  shownNumber,
   percentText,
   percentValue,
   rounded,
@@ -28,7 +28,7 @@ it.each([
   [1.5e-10, '1.5e-10'],
   [1.5e30, '1.5e+30'],
 ])('%s is shown as %s', (exact, text) => {
-  expect(numberText(exact)).toBe(text);
+  expect(shownNumber(exact)).toBe(text);
 });
 
 it.each([
@@ -37,7 +37,7 @@ it.each([
   ['0.004000', '< 0.01'],
   ['0.005000', '0.01'],
 ])('%s USD is shown as %s', (exact, text) => {
-  expect(moneyText(exact)).toBe(text);
+  expect(shownMoney(exact)).toBe(text);
 });
 
 it.each([

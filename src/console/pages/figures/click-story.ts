@@ -1,6 +1,6 @@
 import { addDays, compareMoments, dayOf, startOfDay, type Moment } from '../../../kit/time/moment.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { numberText } from '../../html/values.ts';
+import { shownNumber } from '../../html/values.ts';
 
 export type ClickRow = ConsoleRow<'click'>;
 export type ConversionOfClick = ConsoleRow<'click_conversions'>;
@@ -51,7 +51,7 @@ function conversionVerdict(conversion: ConversionOfClick, click: ClickRow | unde
     return `${name} does not count: the advertiser rejected it on ${sentenceTime(reversed_at)}${because(reason)}.`;
   if (status === 'charged_back')
     return `${name} does not count any more: it was charged back on ${sentenceTime(reversed_at)}${credited_at === null ? ', and never credited' : `, after a credit on ${sentenceTime(credited_at)}`}${because(reason)}.`;
-  const worth = conversion.payout === null ? '' : `, with ${numberText(conversion.payout, 2)} USD`;
+  const worth = conversion.payout === null ? '' : `, with ${shownNumber(conversion.payout, 2)} USD`;
   if (credited_at !== null && compareMoments(credited_at, windowStart(asOf)) < 0)
     return `${name} counts on the day of its credit, ${dayOf(credited_at)}${worth}. That is before the window of the offer’s figures, which begins on ${dayOf(windowStart(asOf))}.`;
   return `${name} counts in the offer’s conversions and earnings${worth}, credited on ${sentenceTime(credited_at)}.`;

@@ -1,7 +1,7 @@
 import { dayOf } from '../../../kit/time/moment.ts';
 import { lineChart } from '../../charts/line-chart.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
-import { numberText } from '../../html/values.ts';
+import { shownNumber } from '../../html/values.ts';
 
 /** Charts of clicks and gross earnings, of days with the newest first; none for a single day. */
 export function dayCharts(
@@ -15,7 +15,7 @@ export function dayCharts(
   const soFar = isRunning ? ' The last day is not over.' : '';
   return html`<div class="multiples">${lineChart({
     title: 'Clicks by day',
-    summary: `Clicks by day: ${numberText(clicks)} in all.${soFar}`,
+    summary: `Clicks by day: ${shownNumber(clicks)} in all.${soFar}`,
     unit: 'clicks',
     values: days.map((row) => ({ at: row.day, value: row.clicks })),
     isRunning,

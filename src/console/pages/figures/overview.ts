@@ -4,7 +4,7 @@ import type { ConsoleRow, ConsoleSnapshot, StatementResult } from '../../data/co
 import { countValue, figureCards, type FigureCard } from '../../html/figure-card.ts';
 import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { linkTo, moneyValue, numberText } from '../../html/values.ts';
+import { linkTo, moneyValue, shownNumber } from '../../html/values.ts';
 import type { BarePage, Page } from '../../page/page.ts';
 import { trendText } from './figure-columns.ts';
 import { healthSentence, waitingList } from './waits.ts';
@@ -162,7 +162,7 @@ function hourCharts(hours: readonly HourRow[]): Html {
   const dashed = hours.some((row) => row.clicks_week_before !== null) ? '; dashed: the same hours a week before' : '';
   return html`<div class="multiples">${lineChart({
     title: 'Clicks by hour',
-    summary: `Clicks by hour over 48 full hours, ${numberText(sum)} in all${dashed}.`,
+    summary: `Clicks by hour over 48 full hours, ${shownNumber(sum)} in all${dashed}.`,
     unit: 'clicks',
     values: line(hours, 'clicks'),
     before: line(hours, 'clicks_week_before'),

@@ -6,7 +6,7 @@ import { actionForm } from '../../html/action-form.ts';
 import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, missing, moment, numberText, percentText, percentValue } from '../../html/values.ts';
+import { facts, missing, moment, shownNumber, percentText, percentValue } from '../../html/values.ts';
 import { ConsoleError, orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 import { dayCharts } from './day-charts.ts';
@@ -176,8 +176,8 @@ function factsOf(site: SiteRow, written: Site | undefined, mistake: string | und
     ['Requests per hour', isConfigured && html`${rate_limit_per_hour} for each bucket, variant ${variant}`],
     [
       'Postbacks',
-      html`<a href="${postbacks}&state=pending">${numberText(site.waiting)} waiting</a>,
-        <a href="${postbacks}&state=dead">${numberText(site.dead)} dead</a>`,
+      html`<a href="${postbacks}&state=pending">${shownNumber(site.waiting)} waiting</a>,
+        <a href="${postbacks}&state=dead">${shownNumber(site.dead)} dead</a>`,
     ],
     [
       'Lag, 95th percentile',

@@ -4,7 +4,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { badge } from '../../html/badges.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { missing, numberText, numberValue } from '../../html/values.ts';
+import { missing, shownNumber, numberValue } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 
@@ -107,7 +107,7 @@ function postbackCount(site: string, state: 'pending' | 'dead', count: number): 
 function charts({ rows: all, total }: { rows: readonly SiteRow[]; total: number }, isRunning: boolean): Html[] {
   const rows = all.slice(0, maxCharts);
   if (rows.every((row) => row.clicks_by_day.length === 0)) return [];
-  const limit = rows.length < total ? `, the first ${rows.length} of ${numberText(total)} sites` : '';
+  const limit = rows.length < total ? `, the first ${rows.length} of ${shownNumber(total)} sites` : '';
   const name = ({ site_key }: SiteRow) => ({ name: site_key, href: `/sites/${encodeURIComponent(site_key)}` });
   return [
     smallMultiples(

@@ -7,7 +7,7 @@ import { codeText } from '../../html/code-text.ts';
 import { dataFileWord } from '../../html/data-file.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../../html/values.ts';
+import { facts, linkTo, missing, moment, shownNumber, numberValue, textOrMissing } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
 import { readBeginning, type FileBeginning } from '../../live/file-beginning.ts';
 import { curedReason, rejectLink } from '../reference/fields.ts';
@@ -68,7 +68,7 @@ export const filePage: Page = {
     const rejects = await snapshot.ask('file_rejects', { parameters, part });
     const warnings = await snapshot.ask('file_warnings', { parameters });
     const cut =
-      rejects.total < file.rejected ? `, the first ${numberText(rejects.total)} of ${numberText(file.rejected)}` : '';
+      rejects.total < file.rejected ? `, the first ${shownNumber(rejects.total)} of ${shownNumber(file.rejected)}` : '';
     return {
       title: `File ${id}, ${file.path}`,
       question: 'What happened to this landing file, and why?',

@@ -4,7 +4,7 @@ import { statusBadge } from '../../html/badges.ts';
 import { dataFileWord } from '../../html/data-file.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, linkTo, missing, moment, numberText, snapshotLink } from '../../html/values.ts';
+import { facts, linkTo, missing, moment, shownNumber, snapshotLink } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
 
 type JobRow = Pick<Job, 'id' | 'title' | 'user' | 'startedAt' | 'state' | 'stateText' | 'command'> & {
@@ -113,7 +113,7 @@ function progress(lines: readonly JobLine[], href: string): Html {
       last === undefined
         ? html`Running.`
         : html`<label
-            >${last.text}: ${numberText(last.done ?? 0)} of ${numberText(last.total ?? 0)}
+            >${last.text}: ${shownNumber(last.done ?? 0)} of ${shownNumber(last.total ?? 0)}
             <progress value="${last.done}" max="${last.total}"></progress
           ></label>`
     }
@@ -125,7 +125,7 @@ function progress(lines: readonly JobLine[], href: string): Html {
 export function countsOf(counts: Readonly<Record<string, number>>): Html {
   const entries = Object.entries(counts);
   if (entries.length === 0) return missing('the command reported none');
-  return html`${entries.map(([name, count]) => `${name.replaceAll('_', ' ')}: ${numberText(count)}`).join(', ')}`;
+  return html`${entries.map(([name, count]) => `${name.replaceAll('_', ' ')}: ${shownNumber(count)}`).join(', ')}`;
 }
 
 /** Prints a file of the console's folder: the CLI has no command for the console's own jobs. */

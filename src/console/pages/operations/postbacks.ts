@@ -8,7 +8,7 @@ import { countValue, figureCards } from '../../html/figure-card.ts';
 import { filterForm, presets, type Preset } from '../../html/filter-form.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { numberText, textOrMissing } from '../../html/values.ts';
+import { shownNumber, textOrMissing } from '../../html/values.ts';
 import type { DeliveryOverview } from '../../live/deliveries.ts';
 import { ConsoleError, parameterOf, type Page, type PageRequest } from '../../page/page.ts';
 import { postbackSiteColumns, postbackSites, type PostbackSiteRow } from './postback-sites.ts';
@@ -158,12 +158,12 @@ function retry(user: PageRequest['user'], { site, since, until }: DeliveryFilter
   return html`<section>
     <h2>Dead postbacks</h2>
     <p>
-      All attempts of ${numberText(dead)} postbacks ${which} failed. A retry starts a new plan of attempts, with the same
+      All attempts of ${shownNumber(dead)} postbacks ${which} failed. A retry starts a new plan of attempts, with the same
       webhook ids.
     </p>
     ${actionForm(user, {
       action: 'retry-postbacks',
-      title: `Retry all ${numberText(dead)}`,
+      title: `Retry all ${shownNumber(dead)}`,
       values: { site, since, until, all: isNarrow ? undefined : 'yes' },
     })}
   </section>`;

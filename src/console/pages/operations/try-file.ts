@@ -6,7 +6,7 @@ import { missingCure } from '../../../pipeline/inspect/reject-cure.ts';
 import { Address } from '../../html/address.ts';
 import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, numberText, numberValue } from '../../html/values.ts';
+import { facts, shownNumber, numberValue } from '../../html/values.ts';
 import { delimiters, maxUnpackedMegabytes, noChoices } from '../../inspections/inspections.ts';
 import type { InspectedUpload, InspectionChoices } from '../../inspections/inspections.ts';
 import { maxUploadBytes } from '../../inspections/uploads.ts';
@@ -158,10 +158,10 @@ function mappingText({ mapping_is, written }: Inspection): Html {
 function triedText({ tried, passed_over, rejects, rows }: Inspection): Html {
   if (tried === 0 && passed_over === 0) return nothing;
   const rejected = rejects.reduce((sum, { rows: count }) => sum + count, 0);
-  const passed = passed_over > 0 && html` The mapping passes ${numberText(passed_over)} of all over.`;
+  const passed = passed_over > 0 && html` The mapping passes ${shownNumber(passed_over)} of all over.`;
   return html`<h2>What would become of it</h2>
     <p>
-      Of the first ${numberText(tried)} ${tried === 1 ? 'record' : 'records'} ${numberText(rejected)} would be
+      Of the first ${shownNumber(tried)} ${tried === 1 ? 'record' : 'records'} ${shownNumber(rejected)} would be
       rejected.${passed}
     </p>
     ${

@@ -7,7 +7,7 @@ import { maxBoxRows, type BoxAnswer } from '../../data/sql-box.ts';
 import { Address } from '../../html/address.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type TablePart } from '../../html/table.ts';
-import { numberText } from '../../html/values.ts';
+import { shownNumber } from '../../html/values.ts';
 import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
 
 /** Characters of a query: its address has to fit into a request's head. */
@@ -33,7 +33,7 @@ export const sqlPage: Page = {
     const asked = query === '' ? undefined : await ask(request, query);
     return {
       title: 'SQL',
-      question: `What else does this snapshot say? One query that only reads, ${numberText(maxBoxRows)} rows at most, for five seconds.`,
+      question: `What else does this snapshot say? One query that only reads, ${shownNumber(maxBoxRows)} rows at most, for five seconds.`,
       parts: [
         form(address, query),
         typeof asked === 'string' && html`<div class="error" role="alert"><pre>${visibleLines(asked)}</pre></div>`,

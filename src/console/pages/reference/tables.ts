@@ -1,7 +1,7 @@
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { html } from '../../../kit/html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, linkTo, missing, numberText } from '../../html/values.ts';
+import { facts, linkTo, missing, shownNumber } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
 
 type TableRow = ConsoleRow<'tables'>;
@@ -72,7 +72,7 @@ export const tablePage: Page = {
       parts: [
         isTable &&
           facts([
-            ['Rows', rows === undefined ? missing('the manifest does not count them') : numberText(rows)],
+            ['Rows', rows === undefined ? missing('the manifest does not count them') : shownNumber(rows)],
             ['To read it', html`<code>offerline sql "FROM ${name} LIMIT 100"</code>`],
           ]),
         isTable &&

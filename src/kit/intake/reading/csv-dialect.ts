@@ -4,7 +4,7 @@ import { HeaderSearch, type ScoreHeader } from './header-search.ts';
 import { RecordList } from './record-sink.ts';
 
 /** Dialect of CSV: what cuts a text into cells, and the place of its header row. */
-export interface Dialect {
+export interface CsvDialect {
   /** The byte between cells. */
   delimiter: number;
   /** Characters before the header row, as the text is decoded, and the rows in them. */
@@ -30,7 +30,7 @@ export function recognizeDialect(
   isWhole: boolean,
   settings: FormatSettings,
   score?: ScoreHeader,
-): Dialect {
+): CsvDialect {
   const walk = new Lines(text);
   let rowsBefore = 0;
   let separator: string | undefined;

@@ -1,4 +1,4 @@
-import { recognizeDialect, type Dialect } from './csv-dialect.ts';
+import { recognizeDialect, type CsvDialect } from './csv-dialect.ts';
 import { declaredEncoding, decodeHead, encodingOf } from './decode.ts';
 import type { FormatSettings } from './format-settings.ts';
 import type { ScoreHeader } from './header-search.ts';
@@ -18,7 +18,7 @@ export type TextForm = { encoding: string } & (
   | { format: 'ndjson'; commas: boolean }
   | { format: 'json'; records: RecordsPlace }
   | { format: 'xml'; records: string | undefined }
-  | ({ format: 'csv' } & Dialect)
+  | ({ format: 'csv' } & CsvDialect)
 );
 
 /** Form of a file by its first bytes. A zip may be a workbook, which only its list of members shows. */

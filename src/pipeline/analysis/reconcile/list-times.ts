@@ -3,7 +3,7 @@ import { timeReader } from '../../../kit/intake/mapping/times.ts';
 import { looseMoment, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 
-export type ReadTime = { time: Moment } | { mistake: string };
+export type ListTime = { time: Moment } | { mistake: string };
 
 /** A list may name any moment. */
 const end = new Date('9999-12-31T00:00:00Z');
@@ -27,7 +27,7 @@ export class TimeColumn {
     this.#forms = most === 0 ? [] : forms.filter(({ fits }) => fits === most);
   }
 
-  read(text: string): ReadTime {
+  read(text: string): ListTime {
     const own = plainTime(text);
     if ('time' in own) return own;
     const found = this.#forms.flatMap(({ pattern, read }) => {
@@ -48,7 +48,7 @@ export class TimeColumn {
 }
 
 /** Reads a time that is written as ours are, also by a mapping. */
-export function plainTime(text: string): ReadTime {
+export function plainTime(text: string): ListTime {
   const time = ourTime(text);
   return time === undefined
     ? { mistake: `"${text}" is no time; write it like 2026-11-18T10:00:00Z or 2026-11-18` }

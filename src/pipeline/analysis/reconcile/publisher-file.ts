@@ -10,7 +10,7 @@ import { findColumns, headerScore, type ListColumns } from './list-columns.ts';
 import { listFields, noListMapping, type ClaimedState, type ListField, type ListMapping } from './list-mapping.ts';
 import { readListRecords, type ListRecord } from './list-records.ts';
 import { stateOfWord } from './list-states.ts';
-import { plainTime, TimeColumn, type ReadTime } from './list-times.ts';
+import { plainTime, TimeColumn, type ListTime } from './list-times.ts';
 import { filledCells, isRemark, isTotal } from './passed-rows.ts';
 import { UnreadableRowsError, type UnreadableRow } from './unreadable-rows.ts';
 
@@ -199,7 +199,7 @@ function readReward(
   const state = stateOfWord(word.text);
   if (state === undefined)
     return `the state "${word.text}" is none of credited, pending, rejected, charged_back, nor a usual word for one; say what it means by --mapping: ${JSON.stringify({ fields: { state: { at: nameOf('state'), words: { [word.text]: 'credited' } } } })}`;
-  const when = valueOf<ReadTime>(moment, plainTime, times);
+  const when = valueOf<ListTime>(moment, plainTime, times);
   if (when !== undefined && 'mistake' in when) return when.mistake;
   return {
     line,

@@ -7,7 +7,7 @@ import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { FileAge } from './catalog-files.ts';
 
 /** An export that waits for an operator, since it would remove most of its source's offers. */
-export interface HeldFile {
+export interface WaitingExport {
   fileId: number;
   source: string;
   path: string;
@@ -18,7 +18,7 @@ export interface HeldFile {
 }
 
 /** Exports that are held now, by source and then age. */
-export async function heldExports(connection: DuckDBConnection): Promise<HeldFile[]> {
+export async function heldExports(connection: DuckDBConnection): Promise<WaitingExport[]> {
   return (
     kyselyOn(connection)
       .selectFrom('ingest_files')
@@ -29,13 +29,13 @@ export async function heldExports(connection: DuckDBConnection): Promise<HeldFil
       .orderBy('modified_ns')
       .orderBy('path')
       // A held export has a source, and the reason why.
-      .$castTo<HeldFile>()
+      .$castTo<WaitingExport>()
       .execute()
   );
 }
 
 /** Throws `UsageError` where no export of that id is held. */
-export async function heldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
+export async function heldExport(connection: DuckDBConnection, fileId: number): Promise<WaitingExport> {
   const held = (await heldExports(connection)).find((file) => file.fileId === fileId);
   if (held === undefined)
     throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
@@ -47,7 +47,7 @@ export async function heldExport(connection: DuckDBConnection, fileId: number): 
  * For that its ledger rows are deleted, and the approval is stored until then. To be run in a transaction.
  * Throws `UsageError` where no export of that id is held.
  */
-export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
+export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<WaitingExport> {
   const held = await heldExport(connection, fileId);
   await writeMetadata(connection, approvalKey(held), held.path);
   const db = kyselyOn(connection);

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../../kit/html/html.ts';
 import { resendBody, testBody } from '../../variant-c/orders/bodies.ts';
-import { resendPostback } from '../../variant-c/orders/resend.ts';
+import { resendOperation } from '../../variant-c/orders/resend.ts';
 import { testPostback } from '../../variant-c/orders/test.ts';
 import type { PortalRequest } from '../portal-page.ts';
 
@@ -17,7 +17,7 @@ export function resendForm({ postback_id, attempts }: { postback_id: string; att
 
 /** Sends one of the site's postbacks again and says what happens next. */
 export async function resendAnswer({ asked, ask }: PortalRequest): Promise<Html> {
-  const { postback_id, resent, state, attempts, message } = await ask(resendPostback, resendBody, asked);
+  const { postback_id, resent, state, attempts, message } = await ask(resendOperation, resendBody, asked);
   // The page's attempts are the snapshot's: more may have followed.
   const hadMore = !resent && state !== 'delivering' && attempts > Number(asked['attempts']);
   return html`<p role="status">

@@ -118,7 +118,7 @@ const postbackColumns: readonly PortalColumn<SentPostback>[] = [
 ];
 
 /** The site's postbacks with their attempts; each can be sent again, and a test can be sent. */
-export const postbacksPage: PortalPage = {
+export const portalPostbacksPage: PortalPage = {
   path: '/portal/postbacks',
   title: 'Postbacks',
   async show({ asked, ask, site }) {

@@ -11,7 +11,7 @@ import { resendBody } from './bodies.ts';
 import { carriedOut, ofOrders } from './order.ts';
 
 /** `POST /api/v1/postbacks/<postback_id>/resend`: one of the site’s postbacks goes out again, delivered or not. */
-export const resendPostback = operation({
+export const resendOperation = operation({
   path: '/c/api/v1/postbacks/:postback_id/resend',
   operationId: 'resendPostback',
   summary: 'Sends one of the site’s postbacks again, delivered or not, under its webhook-id',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import {
-  parametersOf,
+  postbackParametersOf,
   type PostbackSecrets,
   type PostbackSettings,
 } from '../../../sources/config/postback-settings.ts';
@@ -29,7 +29,7 @@ export function guardedReport(
 ): GuardedReport {
   const pairs = Object.entries(fields).flatMap(([field, value]): [string, string][] => {
     // A field that the source does not send has no name.
-    const [name] = parametersOf(settings, field as ReportedField);
+    const [name] = postbackParametersOf(settings, field as ReportedField);
     return name === undefined ? [] : [[name, theirWord(settings, field as ReportedField, value)]];
   });
   const headers: Record<string, string> = {};

@@ -3,7 +3,7 @@ import { scalarText } from '../../../kit/intake/mapping/places.ts';
 import type { JsonObject } from '../../../kit/text/json-text.ts';
 import { unfilledMacro } from '../../../kit/text/macros.ts';
 import {
-  parametersOf,
+  postbackParametersOf,
   type PostbackSettings,
   type ReversalSettings,
 } from '../../../sources/config/postback-settings.ts';
@@ -98,7 +98,7 @@ export class ReportFields {
 
   /** The first name that has a value, as a mapping takes it, or else the first. */
   #nameOf(field: ReportedField): string {
-    const names = parametersOf(this.#reading.settings, field);
+    const names = postbackParametersOf(this.#reading.settings, field);
     return names.find((name) => (this.#parameters.get(name) ?? '').trim() !== '') ?? names[0] ?? field;
   }
 }
