@@ -1,41 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { realEffects } from '../../src/kit/files/effects.ts';
-import { writeExport } from '../../src/sources/offer-export.ts';
 import { nodeArguments } from '../support/command-line.ts';
 
 const source = (path: string) => new URL(`../../src/${path}`, import.meta.url).href;
-
-it('offers are written again where a newer file that no pull wrote decides', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'offerline-export-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  let hour = 10;
-  const dated = async (name: string, at: string) => utimes(join(folder, name), new Date(at), new Date(at));
-  const put = async (name: string, at: string) => {
-    await mkdir(join(folder, name, '..'), { recursive: true });
-    await writeFile(join(folder, name), '{}\n');
-    await dated(name, at);
-  };
-  const write = async () => {
-    const at = `2025-11-20T${hour++}:00:00`;
-    const name = await writeExport(folder, [Buffer.from('{"external_id":"1"}\n')], `${at}.000000Z`, realEffects);
-    if (name !== null) await dated(name, `${at}Z`);
-    return name;
-  };
-  expect(await write()).not.toBeNull();
-  expect(await write()).toBeNull();
-  await put('older.json', '2025-11-20T09:00:00Z');
-  for (const name of ['notes.md', '.hidden.json', 'later.json.part', '_old/all.json'])
-    await put(name, '2025-11-20T12:30:00Z');
-  expect(await write()).toBeNull();
-  await put('by-hand/all.csv.gz', '2025-11-20T12:30:00Z');
-  expect(await write()).toMatch(/^pull-20251120T130000Z-/);
-  expect(await write()).toBeNull();
-});
 
 it('an export that the disk takes only some of fails, and gets no name', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'offerline-export-'));
