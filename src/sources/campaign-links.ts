@@ -4,7 +4,7 @@ import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { sqliteTransaction } from '../kit/sqlite/open-sqlite.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
 import type { CampaignRequest } from './connectors/connector.ts';
-import { FetchError, type Fetching } from './http/fetcher.ts';
+import { FetchError, NoListError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { pageFacts } from './fetch-all-pages.ts';
 import { firstAddress } from './next-page.ts';
@@ -69,6 +69,8 @@ export class CampaignLinks {
   readonly #links = new Map<string, string | undefined>();
   #renewed = 0;
   #faults = 0;
+  #asked = 0;
+  #lastFault: unknown;
 
   constructor(source: ResolvedSource, fetching: Fetching, store?: LinkStore) {
     this.#source = source;
@@ -99,6 +101,7 @@ export class CampaignLinks {
         const isOld = known !== undefined && known.askedAt <= now - freshMilliseconds;
         const isAsked = known === undefined || (isOld && this.#renewed++ < maxRenewed);
         const link = isAsked ? await this.#linkOf(campaign, offers.campaigns, known?.link) : known.link;
+        if (isAsked) this.#asked++;
         if (isAsked && link !== undefined) news.set(campaign, { link, askedAt: now });
         if (news.size === linksOfWrite) keep();
         this.#links.set(campaign, link);
@@ -106,6 +109,20 @@ export class CampaignLinks {
     } finally {
       keep();
     }
+  }
+
+  /**
+   * Throws `FetchError` where campaigns were asked for and none has a link, of this pull or an earlier one: each offer
+   * would be paused, and it is the request that is wrong.
+   */
+  requireAny(): void {
+    if (this.#asked === 0 || [...this.#links.values()].some((link) => link !== undefined)) return;
+    throw (
+      this.#lastFault ??
+      new FetchError(
+        `the network answers without a link for each of ${this.#links.size} campaigns: nothing is written, and the current offers stay. Look at "links" and the source's secrets`,
+      )
+    );
   }
 
   /** Asks for a link. `before`: the one that it had. */
@@ -119,7 +136,10 @@ export class CampaignLinks {
       this.#faults = 0;
       return linkOf(pageFacts(stream, answer).records.map((member) => new NetworkRecord(member)));
     } catch (error) {
+      // Where there is no such campaign, an answer of XML may have nothing but that.
+      if (error instanceof NoListError) return undefined;
       if (!isOfOne(error) || ++this.#faults === maxFaults) throw error;
+      this.#lastFault = error;
       return before;
     }
   }

@@ -77,7 +77,9 @@ export async function fetchAllPages<Item extends ListItem>(
     if (pages === 1) first = total = stated;
     else if (stated !== undefined && total !== undefined && stated !== total) {
       if (reading.mayGrow !== true || stated < total)
-        throw new MovedError(`the list had ${first} records on its first page and ${stated} on page ${pages}`);
+        throw new MovedError(
+          `the list had ${total} records on ${total === first ? 'its first page' : 'a page before'} and ${stated} on page ${pages}`,
+        );
       total = stated;
     }
     const pageIds = found.map(({ id }) => id);

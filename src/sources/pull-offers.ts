@@ -77,6 +77,7 @@ async function pullOnce(
       }
     },
   });
+  links.requireAny();
   if (isFull && lines.size === 0) {
     const reasons = Object.keys(counts.leftOut).join(', ');
     throw new FetchError(

@@ -70,6 +70,12 @@ const campaign = `<?xml version="1.0" encoding="utf-8"?>
 <creative_info><creative_type><type_id>3</type_id></creative_type><unique_link>http://t.cake.example/banner</unique_link></creative_info>
 <creative_info><creative_type><type_id>1</type_id></creative_type><unique_link>http://t.cake.example/?a=77&amp;c=7781&amp;s2=x</unique_link></creative_info>
 </creatives></campaign></campaign_response>`;
+const campaignAnswers: Record<string, string> = {
+  7781: campaign,
+  7799: `<?xml version="1.0" encoding="utf-8"?>
+<campaign_response xmlns="http://cakemarketing.com/affiliates/api/2/"><success>false</success>
+<message>Campaign was not found</message></campaign_response>`,
+};
 
 const payment = (goal: string, revenue: number, currency: string, own: object = {}) => ({
   countries: [],
@@ -207,10 +213,10 @@ export const networkAnswers: Readonly<Record<string, NetworkAnswers>> = {
     currency: 'USD',
     answer: (asked) =>
       asked.pathname.endsWith('/GetCampaign')
-        ? campaign
+        ? campaignAnswers[asked.searchParams.get('campaign_id') ?? '']
         : {
             success: true,
-            row_count: 4,
+            row_count: 5,
             data: onFirst(asked, 'start_at_row', [
               cakeOffer(
                 11,
@@ -220,6 +226,7 @@ export const networkAnswers: Readonly<Record<string, NetworkAnswers>> = {
               cakeOffer(12, { status_id: 3, status_name: 'Active' }),
               cakeOffer(13, { offer_status_id: 1, offer_status_name: 'Apply To Run' }, { campaign_id: null }),
               cakeOffer(14, { offer_status_id: 3, offer_status_name: 'Active' }, { campaign_id: null }),
+              cakeOffer(15, { offer_status_id: 3, offer_status_name: 'Active' }, { campaign_id: 7799 }),
             ]),
           },
   },

@@ -102,7 +102,11 @@ describe('CAKE', () => {
       destination_url: 'http://t.cake.example/?a=77&c=7781&s2=x&s1={click_id}',
     });
     expect(offer('cake', '14-42')).toMatchObject({ status: 'paused', destination_url: null });
-    expect(warnings['cake']).toEqual({ no_link: 2 });
+    expect(warnings['cake']).toEqual({ no_link: 3 });
+  });
+
+  it('is paused where its campaign is answered with an error in place of one', () => {
+    expect(offer('cake', '15-45')).toMatchObject({ status: 'paused', destination_url: null });
   });
 });
 

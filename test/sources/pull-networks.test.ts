@@ -257,6 +257,19 @@ it('CAKE’s campaigns whose links cannot be had are paused, and old links or th
   expect(asked()).toBe(before + 2 * joined + 4 + 20 * 5);
 });
 
+it('CAKE’s catalog stays where the first links that are asked for are all refused, however few', async () => {
+  await using landing = await emptyData();
+  await using served = await SimulatedNetwork.start('cake', { key, offers: simulatedOffers(6) });
+  await configure(landing, 'cake', served);
+  served.onRequest = () => {
+    served.faults = served.requests.at(-1)?.includes('/GetCampaign?') === true ? [{ kind: 'unavailable' }] : [];
+  };
+  expect((await pull(landing)).pulled).toMatchObject([
+    { status: 'failed', file: null, error: expect.stringContaining('GetCampaign') as string },
+  ]);
+  expect(await exports(landing)).toEqual([]);
+});
+
 it('a key is nowhere but in sources.json, however a network echoes it', async () => {
   await using landing = await emptyData();
   // TUNE echoes it in each answer, and says it once more where it fails.

@@ -21,6 +21,9 @@ export class FetchError extends Error {
 /** The network refuses the key or token. */
 export class UnauthorizedError extends FetchError {}
 
+/** A good answer of XML lacks the element of its list. */
+export class NoListError extends FetchError {}
+
 /** Tries for one page. */
 const maxTries = 5;
 /** Waits for one page together; a pull that would wait longer fails, and the schedule tries again. */
@@ -66,9 +69,8 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
     const verdict = await tryOnce(request, stream, fetching);
     if ('page' in verdict) return verdict.page;
     const problem = `${where}: ${fetching.redact(verdict.problem)}`;
-    const { status } = verdict;
-    if (verdict.do === 'fail')
-      throw verdict.isUnauthorized ? new UnauthorizedError(problem, status) : new FetchError(problem, status);
+    const { status, error = FetchError } = verdict;
+    if (verdict.do === 'fail') throw new error(problem, status);
     if (tries === maxTries) throw new FetchError(`${problem}, ${maxTries} times`, status);
     const wait = Math.max(
       verdict.waitMilliseconds ?? 0,
@@ -92,7 +94,7 @@ type Verdict =
       do: Exclude<ErrorRule['do'], 'end'>;
       waitMilliseconds?: number | undefined;
       status?: number;
-      isUnauthorized?: boolean;
+      error?: typeof FetchError;
     };
 
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
@@ -134,7 +136,7 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
       problem: described(answer, parsed, redact),
       do: 'fail',
       status: answer.status,
-      isUnauthorized: answer.status === 401,
+      ...(answer.status === 401 && { error: UnauthorizedError }),
     };
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
   const unreadable = encodingProblem(body, encoding);
@@ -143,7 +145,8 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (failed !== undefined) return { problem: described(answer, parsed, redact), do: 'fail' };
   if (!isTable) return { page: { body: parsed, headers } };
   const read = readTable(body, encoding, stream.format, stream.records);
-  return 'problem' in read ? { problem: read.problem, do: 'fail' } : { page: { body: read.records, headers } };
+  if ('records' in read) return { page: { body: read.records, headers } };
+  return { problem: read.problem, do: 'fail', ...(read.lacksList && { error: NoListError }) };
 }
 
 function fits({ status, at, contains }: ErrorRule, answered: number, parsed: JsonValue | undefined): boolean {

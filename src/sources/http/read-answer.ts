@@ -59,7 +59,7 @@ export function readTable(
   encoding: string,
   { type, delimiter, header, skip }: AnswerFileFormat,
   place: string,
-): { records: JsonValue[] } | { problem: string } {
+): { records: JsonValue[] } | { problem: string; lacksList?: boolean } {
   const list = new RecordList(maxRecordBytes);
   const settings = { encoding, delimiter, header, skip, ...(type === 'xml' && { records: place }) };
   try {
@@ -84,6 +84,9 @@ export function readTable(
     if (!(error instanceof UnusableFile)) throw error;
     const { reason, detail } = error.problem;
     const cure = reason === 'document_too_large' ? ': ask for smaller pages, or for fewer fields' : '';
-    return { problem: `the answer is no ${type} that can be read: ${detail}${cure}` };
+    return {
+      problem: `the answer is no ${type} that can be read: ${detail}${cure}`,
+      lacksList: type === 'xml' && reason === 'no_records',
+    };
   }
 }
