@@ -38,12 +38,20 @@ function taking(take: Unpacking['take']): (chunks: AsyncIterable<Buffer>) => Pro
   };
 }
 
-/** The library takes zeros behind a member for padding, and passes over a further member behind them. */
+/**
+ * The library takes zeros behind a member for padding, and passes over a further member behind them. One that begins a
+ * chunk it unpacks all the same, and then has nowhere to put it, since its output has ended.
+ */
 async function unpackMembers(path: string, source: Readable, take: Unpacking['take']): Promise<void> {
   const gunzip = createGunzip({ chunkSize: chunkBytes });
-  await pipeline(source, gunzip, taking(take));
+  const goesOn = () => broken('gzip', new Error('something follows its padding'));
+  try {
+    await pipeline(source, gunzip, taking(take));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PUSH_AFTER_EOF' ? goesOn() : error;
+  }
   for await (const rest of createReadStream(path, { start: gunzip.bytesWritten }) as AsyncIterable<Buffer>)
-    if (rest.some((byte) => byte !== 0)) throw broken('gzip', new Error('something follows its padding'));
+    if (rest.some((byte) => byte !== 0)) throw goesOn();
 }
 
 /** Unpacks each frame by itself. */

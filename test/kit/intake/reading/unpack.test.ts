@@ -68,3 +68,18 @@ it('zeros behind the members of gzip are padding, and nothing may follow them', 
       problem: { reason: 'broken_gzip' },
     });
 });
+
+it('a member of gzip behind padding that ends with a chunk of the file is refused as any other', async () => {
+  const [one, other] = [gzipSync('one'), gzipSync('other')];
+  const chunk = 4 * 1024 * 1024;
+  for (const further of [other, Buffer.concat([other, other, Buffer.alloc(chunk)]), Buffer.concat([other, one])])
+    for (const chunks of [1, 2])
+      await expect(
+        unpacked(Buffer.concat([one, Buffer.alloc(chunks * chunk - one.length), further]), 'gzip'),
+      ).rejects.toMatchObject({
+        problem: {
+          reason: 'broken_gzip',
+          detail: 'the gzip is truncated or damaged: something follows its padding',
+        },
+      });
+});
