@@ -186,8 +186,14 @@ describe('Everflow', () => {
     expect(offer('everflow', 26)).toMatchObject({ status: 'active', devices: ['android'] });
     expect(rejects.filter(({ source }) => source === 'everflow')).toEqual([
       { source: 'everflow', id: '27', reason: 'bad_devices' },
+      { source: 'everflow', id: '31', reason: 'bad_devices' },
     ]);
-    expect(warnings['everflow']).toEqual({ os_versions: 4, other_rules: 1 });
+    expect(warnings['everflow']).toEqual({ os_versions: 7, other_rules: 1 });
+  });
+
+  it('knows the system of a version by the longest word that is one', () => {
+    expect(offer('everflow', 29)).toMatchObject({ status: 'active', devices: ['android', 'ios', 'desktop'] });
+    expect(offer('everflow', 30)).toMatchObject({ status: 'active', devices: ['desktop'] });
   });
 
   it('pays for further entries as events', () => {

@@ -55,11 +55,16 @@ function keepNumberText(_key: string, value: unknown, context?: { source?: strin
 
 /**
  * Returns a key that some object of the text has twice, of which a parser would silently keep the last. Expects valid
- * JSON and the result of `parseJson`: where it has as many keys as the text, none was lost.
+ * JSON and the result of `parseJson`: where it has as many keys as the text, none was lost. `counts`: whether an object
+ * at a place matters; places are keys joined by dots, a list's members `*`, the text itself the empty place.
  */
-export function duplicateKey(json: string, value: JsonValue): string | undefined {
+export function duplicateKey(
+  json: string,
+  value: JsonValue,
+  counts: (place: string) => boolean = () => true,
+): string | undefined {
   const written = json.match(/"\s*:/g)?.length ?? 0;
-  return written === keysIn(value) ? undefined : findDuplicateKey(json);
+  return written === keysIn(value) ? undefined : findDuplicateKey(json, counts);
 }
 
 function keysIn(value: JsonValue): number {
@@ -69,16 +74,23 @@ function keysIn(value: JsonValue): number {
   return members.reduce<number>((sum, each) => sum + keysIn(each), members.length);
 }
 
-function findDuplicateKey(json: string): string | undefined {
-  const open: (Set<string> | undefined)[] = [];
+function findDuplicateKey(json: string, counts: (place: string) => boolean): string | undefined {
+  const open: { place: string; keys?: Set<string> }[] = [];
+  let newest = '';
+  const placeOfNext = () => {
+    const around = open.at(-1);
+    if (around === undefined) return '';
+    const name = around.keys === undefined ? '*' : newest;
+    return around.place === '' ? name : `${around.place}.${name}`;
+  };
   for (const [token, key] of json.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
     if (key !== undefined) {
-      const name = JSON.parse(key) as string;
-      const seen = open.at(-1);
-      if (seen?.has(name)) return name;
-      seen?.add(name);
-    } else if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(undefined);
+      newest = JSON.parse(key) as string;
+      const { place = '', keys } = open.at(-1) ?? {};
+      if (keys?.has(newest) === true && counts(place)) return newest;
+      keys?.add(newest);
+    } else if (token === '{') open.push({ place: placeOfNext(), keys: new Set() });
+    else if (token === '[') open.push({ place: placeOfNext() });
     else if (token === '}' || token === ']') open.pop();
   }
   return undefined;

@@ -8,6 +8,7 @@ import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import { wholeDeviceTypes } from '../records/device-types.ts';
 import { trackingType } from '../records/tracking-type.ts';
+import { readDevice } from '../../kit/vocabulary/devices.ts';
 import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/vocabulary/targeting.ts';
 
 /**
@@ -176,7 +177,20 @@ function systemsOfVersions(
 ): string[] {
   if (versions.length > 0) warnings.add('os_versions');
   if (wordsOf(platforms, 'include').length > 0) return [];
-  return wordsOf(versions, 'include').map((label) => label.replace(/\s+[\d.]+\D*$/, ''));
+  return wordsOf(versions, 'include').map(systemOf);
+}
+
+/** Another kind of device than the system's word alone. */
+const otherKind = /phone|mobile|\btv\b|watch|wear/i;
+
+/** Returns the longest beginning of a label that is a system's word; else the label, which landing refuses. */
+function systemOf(label: string): string {
+  const words = label.split(/\s+/);
+  for (let count = words.length; count > 0; count--) {
+    const system = words.slice(0, count).join(' ');
+    if (readDevice(system) !== undefined && !otherKind.test(words.slice(count).join(' '))) return system;
+  }
+  return label;
 }
 
 /** Records of a list, which may be under `entries`. */

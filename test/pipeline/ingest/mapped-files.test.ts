@@ -159,8 +159,21 @@ describe('a file of other columns', () => {
     const twice = JSON.stringify({ conversion_id: 'v-2', ...credit, ...amounts }).replace('"10"', '"1","payout":"10"');
     const once = JSON.stringify({ conversion_id: 'v-1', ...credit, ...amounts });
     await landing.put('conversions/own/a.ndjson', `${once}\n${twice}\n`);
-    const named = { conversion_id: 'id', click_id: 'c', kind: { value: 'credit' }, occurred_at: 'at', payout: 'sum' };
-    await landing.put('conversions/net/b.ndjson', '{"id":"v-3","c":"c","at":1795000000,"sum":"1","sum":"100"}\n');
+    const named = {
+      conversion_id: 'id',
+      click_id: 'c',
+      kind: { value: 'credit' },
+      occurred_at: 'at',
+      payout: 'pay.sum',
+    };
+    await landing.put(
+      'conversions/net/b.ndjson',
+      [
+        '{"id":"v-3","c":"c","at":1795000000,"pay":{"sum":"1","sum":"100"}}',
+        '{"id":"v-4","c":"c","at":1795000000,"pay":{},"pay":{"sum":"1"}}',
+        '{"id":"v-5","c":"c","at":1795000000,"pay":{"sum":"1","of":[{"a":1,"a":2}]},"sum":{"sum":"1","sum":"2"}}',
+      ].join('\n') + '\n',
+    );
     await landing.ingest({
       settings: settingsOf(
         [
@@ -172,9 +185,11 @@ describe('a file of other columns', () => {
     });
     expect(await landing.events('conversions', 'conversion_id, payout')).toEqual([
       { conversion_id: 'v-1', payout: '10.000000' },
+      { conversion_id: 'v-5', payout: '1.000000' },
     ]);
     expect(await landing.rejects()).toEqual([
       'conversions/net/b.ndjson:1 duplicate_key',
+      'conversions/net/b.ndjson:2 duplicate_key',
       'conversions/own/a.ndjson:2 duplicate_key',
     ]);
     expect(await landing.warnings()).toEqual([

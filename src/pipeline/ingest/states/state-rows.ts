@@ -57,7 +57,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   const amount = payout === undefined ? undefined : parseMoney(payout);
   if (amount === undefined && record['payout'] !== undefined && record['payout'] !== null)
     return rejected('bad_payout');
-  const isStated = changed_at !== undefined && changed_at !== null;
+  const isStated = changed_at !== undefined && changed_at !== null && !isNever(changed_at);
   const changed = isStated ? momentOf('changed_at', changed_at, reading) : reading.changedAt;
   if (typeof changed !== 'string') return rejected(changed.fault);
   return {
@@ -71,8 +71,13 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
     payout: amount === undefined ? null : moneyText(amount),
     listed: textOf(listed) ?? (amount === undefined ? null : listedAmount(amount, 'USD')),
     reason: text('reason'),
-    version: versionOf(textOf(version) ?? textOf(changed_at)),
+    version: versionOf(textOf(version) ?? (isStated ? textOf(changed_at) : undefined)),
   };
+}
+
+/** MySQL writes a time that was never set as zeros. */
+function isNever(value: JsonValue): boolean {
+  return /^\s*0000-00-00(?:[T ]00:00:00(?:\.0+)?)?\s*$/.test(textOf(value) ?? '');
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

@@ -25,11 +25,13 @@ export interface LandingMapping {
 export class LineMapper {
   readonly facts = { passedOver: 0, warnings: new Map<string, number>() };
   readonly #compiled: CompiledMapping;
+  readonly #places: readonly string[];
   readonly #landing: LandingMapping;
 
   constructor(landing: LandingMapping) {
     this.#landing = landing;
     this.#compiled = compileMapping(landing.mapping, landing.mapping.kind);
+    this.#places = placesReadBy(landing.mapping);
   }
 
   /** Returns a record in our fields; blank where the mapping passes it over, and as it is where it is no record. */
@@ -43,11 +45,26 @@ export class LineMapper {
     }
     const { warnings } = this.facts;
     for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
-    // The parser keeps the last value, and nobody knows which one counts.
-    if (duplicateKey(text, record) !== undefined)
+    // The parser keeps the last value, and nobody knows which one counts; of what is not read it does not matter.
+    if (duplicateKey(text, record, (place) => leadsToSome(this.#places, place)) !== undefined)
       return mappedLine(text, { ...mapped.record, [rejectKey]: 'duplicate_key' });
     return mappedLine(text, hasCurrency(this.#landing.mapping) ? inUsd(mapped.record, this.#landing) : mapped.record);
   }
+}
+
+/** Returns the places that a mapping names, a list's members as `*`; those within an `each` are relative to it. */
+function placesReadBy(mapping: unknown): string[] {
+  if (typeof mapping !== 'object' || mapping === null) return [];
+  return Object.entries(mapping).flatMap(([key, value]) => {
+    if (key !== 'at' && key !== 'each') return placesReadBy(value);
+    const places = [value].flat().filter((place) => typeof place === 'string');
+    return places.map((place) => place.replaceAll(/(?<=^|\.)\d+(?=\.|$)/g, '*'));
+  });
+}
+
+/** True for the record itself, for what a place leads through, and for what is at it. */
+function leadsToSome(places: readonly string[], place: string): boolean {
+  return place === '' || places.some((each) => `${each}.`.startsWith(`${place}.`) || place.startsWith(`${each}.`));
 }
 
 /**

@@ -187,6 +187,9 @@ describe('rows of state', () => {
         row({ status: 'reject', changed_at: { unread: '2026-11-19' } }),
         row({ status: 'reject', changed_at: '2026-11-19 10:00:00' }),
         row({ status: 'reject', changed_at: '2026-11-21T00:00:01Z' }),
+        row({ status: 'reject', changed_at: '0000-00-00 00:00:01' }),
+        row({ conversion_id: 'never', status: 'reject', changed_at: '0000-00-00 00:00:00' }),
+        row({ conversion_id: 'never-either', status: 'reject', changed_at: '0000-00-00' }),
       ],
     ]);
     expect(events.map(({ line, event }) => [line, event['kind'], event['~reject'] ?? event['~raw']])).toEqual([
@@ -204,6 +207,9 @@ describe('rows of state', () => {
       [13, 'reject', 'bad_changed_at'],
       [14, 'reject', 'timestamp_without_offset'],
       [15, 'reject', 'future_timestamp'],
+      [16, 'reject', 'bad_changed_at'],
+      [17, 'reject', undefined],
+      [18, 'reject', undefined],
     ]);
   });
 
