@@ -38,7 +38,7 @@ SELECT
   delivery.last_status,
   delivery.last_error,
   delivery.delivered_at,
-  -- The delivery store has those that it has begun with; until then one is due since it was written, to the store's millisecond.
+  -- The delivery store has those that it was handed; until then one is due since it was written, to the store's millisecond.
   CASE
     WHEN delivery.webhook_id IS NULL THEN date_trunc('milliseconds', outbox.enqueued_at)
     ELSE delivery.next_attempt_at

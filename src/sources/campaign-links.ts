@@ -70,7 +70,7 @@ export class CampaignLinks {
   #renewed = 0;
   #faults = 0;
   #asked = 0;
-  #lastFault: unknown;
+  #lastFault: FetchError | undefined;
 
   constructor(source: ResolvedSource, fetching: Fetching, store?: LinkStore) {
     this.#source = source;
@@ -152,6 +152,6 @@ export class CampaignLinks {
 }
 
 /** True where an answer's status says that there is none for this one campaign. */
-function isOfOne(error: unknown): boolean {
+function isOfOne(error: unknown): error is FetchError {
   return error instanceof FetchError && error.status !== undefined && !statusesOfAll.includes(error.status);
 }

@@ -46,8 +46,8 @@ export type ReadAgain = (landed: readonly SeenFile[]) => Map<string, LedgerRow>;
 /**
  * Returns what chooses the files that are in the landing folder as they were when they were ingested, and that mean
  * something else by the present configuration than by the one that they were read with: logs with rows that lacked a
- * time zone, files beyond a limit that is another now, catalogs whose source's time zone or mode has changed, or the
- * rate of a currency that they name.
+ * time zone or of which no row fitted, files beyond a limit that is another now, logs that another mapping may heal,
+ * catalogs whose source's time zone or mode has changed, or the rate of a currency that they name.
  */
 export async function filesToReadAgain({ connection }: StateDatabase, settings: DecidingSettings): Promise<ReadAgain> {
   const logs = await logsReadOtherwise(connection, settings);
@@ -65,7 +65,8 @@ function logsReadOtherwise(connection: DuckDBConnection, settings: DecidingSetti
   return queryRows<LogRow>(
     connection,
     `SELECT ${columns}, ${eventKinds.map((kind) => isReadOtherwise(kind, settings)).join(' OR ')} AS is_certain FROM ingest_files
-     WHERE kind IN (${eventKinds.map(quoted).join(', ')}) AND (is_certain OR ${logsToMapAgain(settings)}) ORDER BY file_id`,
+     WHERE kind IN (${eventKinds.map(quoted).join(', ')}) AND (is_certain OR ${logsToMapAgain(settings)}) AND NOT (${isLoadedElsewhere})
+     ORDER BY file_id`,
   );
 }
 
@@ -101,13 +102,19 @@ function isReadOtherwise(kind: EventKind, settings: DecidingSettings): string {
 }
 
 /**
+ * SQL that holds for a quarantined log whose bytes are loaded under another path. Few digests are quarantined ones, and
+ * the others need not be remembered.
+ */
+const isLoadedElsewhere = `status = 'quarantined' AND (kind, sha256) IN (SELECT (kind, sha256) FROM ingest_files
+  WHERE status = 'loaded' AND sha256 IN (SELECT sha256 FROM ingest_files WHERE status = 'quarantined'))`;
+
+/**
  * SQL that holds for the logs that another mapping may heal: it heals what was rejected, passed over or quarantined,
  * and finds what was not found. What was accepted stays as it is.
  */
 function logsToMapAgain({ files }: DecidingSettings): string {
   return `((${files.length > 0} OR (read_with->>'mapping') IS NOT NULL)
-      AND (status = 'quarantined' AND (kind, sha256) NOT IN (SELECT (kind, sha256) FROM ingest_files WHERE status = 'loaded')
-        OR status = 'loaded' AND rows = 0 OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
+      AND (status = 'quarantined' OR status = 'loaded' AND rows = 0 OR rejected > 0 OR file_id IN (SELECT file_id FROM ingest_warnings WHERE warning = '${passedOver}')))`;
 }
 
 function isMappedAlike({ read_with }: LedgerRow, settings: DecidingSettings, path: string): boolean {
