@@ -24,7 +24,7 @@ import { LandingRecord, QuarantineError, type CheckedFile, type LandingFile } fr
 import { describeMissing, fileLines } from '../landing/lines/file-lines.ts';
 import { isState, LineMapper } from '../landing/lines/map-lines.ts';
 import { rawOfLine } from '../landing/lines/mapped-line.ts';
-import { recordNamesOf } from '../landing/lines/record-names.ts';
+import { recordNamesBy, recordNamesOf } from '../landing/lines/record-names.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
 import { droppableFields, numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
 import type { TriedRecords } from './inspection.ts';
@@ -80,7 +80,8 @@ export class TrialReading {
     const scratchPath = join(this.#scratch, 'read');
     // A mapping without a field finds all records, as they are written there.
     const all = { match: '', kind: file.kind, format, rows: undefined, fields: { fields: {}, events: undefined } };
-    const by = { mapping: all, rates: this.#settings.rates, keepsRecords: true };
+    const names = configured && recordNamesBy(configured);
+    const by = { mapping: all, rates: this.#settings.rates, keepsRecords: true, names };
     const maxUnpackedBytes = this.#settings.unpacked_gigabytes * 1e9;
     const limits = { ...noLimits, maxUnpackedBytes };
     const check = await checkFile(file, { scratchPath, limits, mapping: by, score, stop: this.#stop });

@@ -152,6 +152,26 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it('of lines with a list in each is a record a line; an answer with a list of such records is not', async () => {
+    const landing = await newLanding();
+    const fields = {
+      conversion_id: 'id',
+      click_id: 'c',
+      kind: { value: 'credit' },
+      occurred_at: 'at',
+      payout: 'pay.0.sum',
+    };
+    const line = (id: string) => JSON.stringify({ id, c: 'c', at: 1_795_000_000, pay: [{ sum: '1' }] });
+    await landing.put('conversions/net/a.ndjson', `${line('v-1')}\n${line('v-2')}\n`);
+    await landing.put('conversions/net/b.ndjson', `${line('v-3')}\n`);
+    await landing.put('conversions/net/c.json', `{"id":"request","items":[${line('v-4')},${line('v-5')}]}\n`);
+    await landing.ingest({ settings: settingsOf([{ match: 'conversions/net/**', fields }]) });
+    expect(await landing.events('conversions', 'conversion_id, payout')).toEqual(
+      ['v-1', 'v-2', 'v-3', 'v-4', 'v-5'].map((conversion_id) => ({ conversion_id, payout: '1.000000' })),
+    );
+    expect(await landing.rejects()).toEqual([]);
+  });
+
   it('in our own fields has an unknown column named currency, and no field twice', async () => {
     const landing = await newLanding();
     const credit = { click_id: 'c', kind: 'credit', occurred_at: '2026-11-17T10:00:00Z' };

@@ -8,6 +8,8 @@ export interface RecordNames {
   required: readonly string[];
   /** Names of all fields, as a header may spell them differently. */
   fields: readonly string[];
+  /** Where a mapping finds a record's id: an answer around records may have the same names. */
+  mapped?: readonly string[];
 }
 
 export const noNames: RecordNames = { ids: [], required: [], fields: [] };
@@ -68,7 +70,7 @@ function objectShape(text: string, lines: readonly string[], isWhole: boolean, n
     if (isOnly) return isRecord(value, names) ? lineByLine : list;
     const all = [first, ...others].map(parsed);
     const isRecords = all.some((each) => isObject(each) && isRecord(each, names)) || !all.every(isObject);
-    return isRecords || !all.every(hasOneArray) ? lineByLine : list;
+    return isRecords || !all.every(hasOneArray) || haveOwnIds(all, names) ? lineByLine : list;
   }
   const before = lines.length > 1 ? lines.slice(0, -1) : lines;
   if (before.length > 0 && before.every((line) => line.endsWith(',') && isObject(parsed(line.slice(0, -1)))))
@@ -113,12 +115,15 @@ const list: JsonShape = { kind: 'json', records: 'list' satisfies RecordsPlace }
 const itself: JsonShape = { kind: 'json', records: 'itself' satisfies RecordsPlace };
 
 /**
- * An object with exactly one array may hold records or be one; it is one where it has an id of ours. Without an array
- * it is one where it has any name that records need: an answer that says that something went wrong has none.
+ * An object with exactly one array may hold records or be one; it is one where it has an id of ours, or one that a
+ * mapping reads and the list's members lack. Without an array it is one where it has any name that records need: an
+ * answer that says that something went wrong has none.
  */
-function isRecord(value: Record<string, unknown>, { ids, required }: RecordNames): boolean {
+function isRecord(value: Record<string, unknown>, { ids, required, mapped = [] }: RecordNames): boolean {
   const keys = Object.keys(value);
-  if (keys.some((key) => ids.includes(key))) return true;
+  const hasOne = (names: readonly string[]) => (key: string) => names.includes(key);
+  if (keys.some(hasOne(ids))) return true;
+  if (keys.some(hasOne(mapped)) && !holdsNamed(value, mapped)) return true;
   // Where a mapping knows the names, any object without a list may be a record.
   return arraysIn(value) === 0 && (required.length === 0 || keys.some((key) => required.includes(key)));
 }
@@ -127,8 +132,31 @@ function hasOneArray(value: unknown): boolean {
   return isObject(value) && arraysIn(value) === 1;
 }
 
+/** Lists that may hold records: one with a text or a number does not. */
 function arraysIn(value: Record<string, unknown>): number {
-  return Object.values(value).filter(Array.isArray).length;
+  return Object.values(value).filter((member) => Array.isArray(member) && member.every(isObject)).length;
+}
+
+/** True where the members of a list have one of the names: then the value is an answer around them. */
+function holdsNamed(value: Record<string, unknown>, names: readonly string[]): boolean {
+  return Object.values(value).some(
+    (member) =>
+      Array.isArray(member) && isObject(member[0]) && Object.keys(member[0]).some((key) => names.includes(key)),
+  );
+}
+
+const idName = /^(?:id|Id|ID|uuid|guid|.*[_-](?:id|ID)|.*[a-z](?:Id|ID))$/;
+const idOfAnswer = /request|trace|correlation|page|batch/i;
+
+/** True for several lines that each have another id: records with a list, such as an offer with its goals. */
+function haveOwnIds(lines: readonly unknown[], { ids, mapped = [] }: RecordNames): boolean {
+  const objects = lines.filter(isObject);
+  if (objects.length < 2 || objects.some((each) => holdsNamed(each, [...ids, ...mapped]))) return false;
+  return Object.keys(objects[0] ?? {}).some((key) => {
+    const values = new Set(objects.map((each) => each[key]));
+    const areScalars = [...values].every((value) => typeof value === 'string' || typeof value === 'number');
+    return idName.test(key) && !idOfAnswer.test(key) && areScalars && values.size === objects.length;
+  });
 }
 
 /** Undefined for what is no object or array. */

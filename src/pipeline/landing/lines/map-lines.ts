@@ -3,6 +3,7 @@ import { absentColumns, type AbsentColumns } from '../../../kit/intake/mapping/a
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import { withElse, type FieldMapping } from '../../../kit/intake/mapping/field-schema.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
+import type { RecordNames } from '../../../kit/intake/reading/json-shape.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { duplicateKey, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
@@ -19,6 +20,8 @@ export interface LandingMapping {
   rates: Readonly<Record<string, string>>;
   /** Each line has the record as it lay there, also where that takes longer. */
   keepsRecords?: boolean;
+  /** Names by which the records are recognized, where they are not those that the mapping reads. */
+  names?: RecordNames | undefined;
 }
 
 /** Maps records of lines, and counts what it did. */

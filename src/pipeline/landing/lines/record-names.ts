@@ -1,4 +1,6 @@
-import type { RecordNames } from '../../../kit/intake/reading/json-shape.ts';
+import { withElse } from '../../../kit/intake/mapping/field-schema.ts';
+import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
+import { noNames, type RecordNames } from '../../../kit/intake/reading/json-shape.ts';
 import { landingFieldNames } from '../../../kit/vocabulary/offer-fields.ts';
 import type { LandingKind } from '../../../kit/vocabulary/values.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../logs/log-fields.ts';
@@ -21,4 +23,14 @@ const names: Record<LandingKind, RecordNames> = {
 /** Names by which the canonical records of a kind are recognized. */
 export function recordNamesOf(kind: LandingKind): RecordNames {
   return names[kind];
+}
+
+/** Names by which records that a mapping reads are recognized: it finds our fields under the names that they have. */
+export function recordNamesBy({ kind, fields }: Pick<FileMapping, 'kind' | 'fields'>): RecordNames {
+  if (fields === undefined) return names[kind];
+  const places = names[kind].ids.flatMap((id) => {
+    const field = fields.fields[id];
+    return field === undefined ? [] : withElse(field).flatMap(({ at = [] }) => at);
+  });
+  return { ...noNames, mapped: places.flatMap((place) => [place, place.split('.', 1)[0] ?? place]) };
 }

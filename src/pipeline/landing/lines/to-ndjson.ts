@@ -15,7 +15,7 @@ import { LineFile, TooManyBytes } from './line-file.ts';
 import { absentIn, assertLineLength, mapLines, nullTextsIn, type LandingMapping } from './map-lines.ts';
 import { MappedTable } from './mapped-table.ts';
 import { setLongLinesApart } from './long-lines.ts';
-import { recordNamesOf } from './record-names.ts';
+import { recordNamesBy, recordNamesOf } from './record-names.ts';
 
 export type ConvertibleFile = Pick<LandingFile, 'kind' | 'absolutePath' | 'bytes'>;
 
@@ -62,8 +62,7 @@ export async function toNdjson(
   converting: Converting,
 ): Promise<ConvertedFile> {
   const { mapping } = converting;
-  // Fields of a mapping are found under the names that they have there.
-  const names = mapping?.mapping.fields === undefined ? recordNamesOf(file.kind) : noNames;
+  const names = mapping === undefined ? recordNamesOf(file.kind) : (mapping.names ?? recordNamesBy(mapping.mapping));
   const settings = mapping?.mapping.format ?? {};
   const head = headOf(file.absolutePath);
   const recognized = recognize(head, file.bytes <= head.length, settings, names);
