@@ -352,13 +352,16 @@ export const networkAnswers: Readonly<Record<string, NetworkAnswers>> = {
         everflowOffer(27, { os_versions: [{ ...version('', 'include'), label: undefined }] }),
         everflowOffer(29, {
           platforms: [],
-          os_versions: ['Mac OS X 10.15', 'iPadOS 15.1', 'Android KitKat'].map((label) => version(label, 'include')),
+          os_versions: ['Mac OS X 10.15', 'iPadOS 15.1', 'iOS 9-10', 'Android KitKat'].map((label) =>
+            version(label, 'include'),
+          ),
         }),
         everflowOffer(30, {
           platforms: [],
           os_versions: ['Chrome OS 90', 'Windows XP'].map((label) => version(label, 'include')),
         }),
         everflowOffer(31, { platforms: [], os_versions: [version('Windows Phone 8', 'include')] }),
+        everflowOffer(32, { platforms: [], os_versions: [version('Web OS 3', 'include')] }),
         everflowOffer(28, { mobile_carriers: [rule('Telekom', 'include')], isps: [] }),
       ];
       const paging = { page: 1, page_size: 2000, total_count: offers.length };

@@ -187,8 +187,9 @@ describe('Everflow', () => {
     expect(rejects.filter(({ source }) => source === 'everflow')).toEqual([
       { source: 'everflow', id: '27', reason: 'bad_devices' },
       { source: 'everflow', id: '31', reason: 'bad_devices' },
+      { source: 'everflow', id: '32', reason: 'bad_devices' },
     ]);
-    expect(warnings['everflow']).toEqual({ os_versions: 7, other_rules: 1 });
+    expect(warnings['everflow']).toEqual({ os_versions: 8, other_rules: 1 });
   });
 
   it('knows the system of a version by the longest word that is one', () => {

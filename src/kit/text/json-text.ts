@@ -55,13 +55,13 @@ function keepNumberText(_key: string, value: unknown, context?: { source?: strin
 
 /**
  * Returns a key that some object of the text has twice, of which a parser would silently keep the last. Expects valid
- * JSON and the result of `parseJson`: where it has as many keys as the text, none was lost. `counts`: whether an object
- * at a place matters; places are keys joined by dots, a list's members `*`, the text itself the empty place.
+ * JSON and the result of `parseJson`: where it has as many keys as the text, none was lost. `counts`: whether what is
+ * below a key of the text's own matters.
  */
 export function duplicateKey(
   json: string,
   value: JsonValue,
-  counts: (place: string) => boolean = () => true,
+  counts: (key: string) => boolean = () => true,
 ): string | undefined {
   const written = json.match(/"\s*:/g)?.length ?? 0;
   return written === keysIn(value) ? undefined : findDuplicateKey(json, counts);
@@ -74,23 +74,18 @@ function keysIn(value: JsonValue): number {
   return members.reduce<number>((sum, each) => sum + keysIn(each), members.length);
 }
 
-function findDuplicateKey(json: string, counts: (place: string) => boolean): string | undefined {
-  const open: { place: string; keys?: Set<string> }[] = [];
-  let newest = '';
-  const placeOfNext = () => {
-    const around = open.at(-1);
-    if (around === undefined) return '';
-    const name = around.keys === undefined ? '*' : newest;
-    return around.place === '' ? name : `${around.place}.${name}`;
-  };
+function findDuplicateKey(json: string, counts: (key: string) => boolean): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let isCounted = true;
   for (const [token, key] of json.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
     if (key !== undefined) {
-      newest = JSON.parse(key) as string;
-      const { place = '', keys } = open.at(-1) ?? {};
-      if (keys?.has(newest) === true && counts(place)) return newest;
-      keys?.add(newest);
-    } else if (token === '{') open.push({ place: placeOfNext(), keys: new Set() });
-    else if (token === '[') open.push({ place: placeOfNext() });
+      const name = JSON.parse(key) as string;
+      const seen = open.at(-1);
+      if (seen?.has(name) === true && (open.length === 1 || isCounted)) return name;
+      seen?.add(name);
+      if (open.length === 1) isCounted = counts(name);
+    } else if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(undefined);
     else if (token === '}' || token === ']') open.pop();
   }
   return undefined;

@@ -42,7 +42,7 @@ const cures: Readonly<Record<string, string>> = {
   unterminated_row: 'the last line has no end and may be cut off: the sender has to write the file to its end',
   bad_clicked_at: ownPattern,
   bad_occurred_at: ownPattern,
-  bad_changed_at: ownPattern,
+  bad_changed_at: `${ownPattern}; "none" names texts that stand for no time`,
   bad_created_at: ownPattern,
   bad_updated_at: ownPattern,
 };

@@ -8,7 +8,6 @@ import { plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import { wholeDeviceTypes } from '../records/device-types.ts';
 import { trackingType } from '../records/tracking-type.ts';
-import { readDevice } from '../../kit/vocabulary/devices.ts';
 import { targetCountries, targetDevicesByAll, type TargetRule } from '../../kit/vocabulary/targeting.ts';
 
 /**
@@ -180,15 +179,27 @@ function systemsOfVersions(
   return wordsOf(versions, 'include').map(systemOf);
 }
 
+const systems = new Set([
+  'android',
+  'ios',
+  'ipados',
+  'windows',
+  'mac os x',
+  'mac os',
+  'macos',
+  'os x',
+  'linux',
+  'chrome os',
+]);
 /** Another kind of device than the system's word alone. */
 const otherKind = /phone|mobile|\btv\b|watch|wear/i;
 
-/** Returns the longest beginning of a label that is a system's word; else the label, which landing refuses. */
+/** Returns the longest beginning of a label that is a system; else the label, which landing may know or refuse. */
 function systemOf(label: string): string {
   const words = label.split(/\s+/);
   for (let count = words.length; count > 0; count--) {
     const system = words.slice(0, count).join(' ');
-    if (readDevice(system) !== undefined && !otherKind.test(words.slice(count).join(' '))) return system;
+    if (systems.has(system.toLowerCase()) && !otherKind.test(words.slice(count).join(' '))) return system;
   }
   return label;
 }

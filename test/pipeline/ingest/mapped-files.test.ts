@@ -152,6 +152,26 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it('in our own fields has none of them twice at any depth, nor has what is kept out', async () => {
+    const landing = await newLanding();
+    const own = '{"external_id":"a","title":"A","payout":1,"test":0,"events":[{"event_id":"e","payout":1,"payout":9}]}';
+    await landing.put('offers/own/a.ndjson', `${own}\n`);
+    const denied = '{"external_id":"b","title":"B","payout":1,"in":["DE","US"],"geo":{"deny":["US"],"deny":["DE"]}}';
+    await landing.put('offers/net/a.ndjson', `${denied}\n`);
+    const countries = { each: 'in', at: '', except: 'geo.deny' };
+    const fields = { external_id: 'external_id', title: 'title', payout: 'payout', countries };
+    await landing.ingest({
+      settings: settingsOf([
+        { match: 'offers/own/**', rows: { at: 'test', not: [1] } },
+        { match: 'offers/net/**', fields },
+      ]),
+    });
+    expect(await landing.rejects()).toEqual([
+      'offers/net/a.ndjson:1 duplicate_key',
+      'offers/own/a.ndjson:1 duplicate_key',
+    ]);
+  });
+
   it('of lines with a list in each is a record a line; an answer with a list of such records is not', async () => {
     const landing = await newLanding();
     const fields = {
@@ -191,7 +211,8 @@ describe('a file of other columns', () => {
       [
         '{"id":"v-3","c":"c","at":1795000000,"pay":{"sum":"1","sum":"100"}}',
         '{"id":"v-4","c":"c","at":1795000000,"pay":{},"pay":{"sum":"1"}}',
-        '{"id":"v-5","c":"c","at":1795000000,"pay":{"sum":"1","of":[{"a":1,"a":2}]},"sum":{"sum":"1","sum":"2"}}',
+        '{"id":"v-5","c":"c","at":1795000000,"pay":{"sum":"1"},"meta":[{"a":1,"a":2}],"sum":{"sum":"1","sum":"2"}}',
+        '{"id":"v-6","c":"c","at":1795000000,"pay":{"sum":"1","1":{"x":1,"x":2}},"meta":[]}',
       ].join('\n') + '\n',
     );
     await landing.ingest({
@@ -210,6 +231,7 @@ describe('a file of other columns', () => {
     expect(await landing.rejects()).toEqual([
       'conversions/net/b.ndjson:1 duplicate_key',
       'conversions/net/b.ndjson:2 duplicate_key',
+      'conversions/net/b.ndjson:4 duplicate_key',
       'conversions/own/a.ndjson:2 duplicate_key',
     ]);
     expect(await landing.warnings()).toEqual([

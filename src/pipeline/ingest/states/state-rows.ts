@@ -71,11 +71,11 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
     payout: amount === undefined ? null : moneyText(amount),
     listed: textOf(listed) ?? (amount === undefined ? null : listedAmount(amount, 'USD')),
     reason: text('reason'),
-    version: versionOf(textOf(version) ?? (isStated ? textOf(changed_at) : undefined)),
+    version: versionOf(textOf(version) ?? textOf(changed_at)),
   };
 }
 
-/** MySQL writes a time that was never set as zeros. */
+/** MySQL writes a time that was never set as zeros, which sort before all times. */
 function isNever(value: JsonValue): boolean {
   return /^\s*0000-00-00(?:[T ]00:00:00(?:\.0+)?)?\s*$/.test(textOf(value) ?? '');
 }

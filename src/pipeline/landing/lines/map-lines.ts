@@ -28,13 +28,13 @@ export interface LandingMapping {
 export class LineMapper {
   readonly facts = { passedOver: 0, warnings: new Map<string, number>() };
   readonly #compiled: CompiledMapping;
-  readonly #places: readonly string[];
+  readonly #names: Set<string> | undefined;
   readonly #landing: LandingMapping;
 
   constructor(landing: LandingMapping) {
     this.#landing = landing;
     this.#compiled = compileMapping(landing.mapping, landing.mapping.kind);
-    this.#places = placesReadBy(landing.mapping);
+    this.#names = namesReadBy(landing.mapping);
   }
 
   /** Returns a record in our fields; blank where the mapping passes it over, and as it is where it is no record. */
@@ -49,25 +49,24 @@ export class LineMapper {
     const { warnings } = this.facts;
     for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
     // The parser keeps the last value, and nobody knows which one counts; of what is not read it does not matter.
-    if (duplicateKey(text, record, (place) => leadsToSome(this.#places, place)) !== undefined)
+    if (duplicateKey(text, record, (name) => this.#names?.has(name) ?? true) !== undefined)
       return mappedLine(text, { ...mapped.record, [rejectKey]: 'duplicate_key' });
     return mappedLine(text, hasCurrency(this.#landing.mapping) ? inUsd(mapped.record, this.#landing) : mapped.record);
   }
 }
 
-/** Returns the places that a mapping names, a list's members as `*`; those within an `each` are relative to it. */
-function placesReadBy(mapping: unknown): string[] {
-  if (typeof mapping !== 'object' || mapping === null) return [];
-  return Object.entries(mapping).flatMap(([key, value]) => {
-    if (key !== 'at' && key !== 'each') return placesReadBy(value);
-    const places = [value].flat().filter((place) => typeof place === 'string');
-    return places.map((place) => place.replaceAll(/(?<=^|\.)\d+(?=\.|$)/g, '*'));
-  });
+/**
+ * Returns the names of a record that the texts of a mapping may begin with: whatever it reads is under one of them.
+ * Undefined where it reads the whole record.
+ */
+function namesReadBy({ fields, rows }: FileMapping): Set<string> | undefined {
+  const texts = fields === undefined ? [''] : textsIn([fields, rows]);
+  return texts.includes('') ? undefined : new Set(texts.flatMap((text) => [text, text.split('.', 1)[0] ?? text]));
 }
 
-/** True for the record itself, for what a place leads through, and for what is at it. */
-function leadsToSome(places: readonly string[], place: string): boolean {
-  return place === '' || places.some((each) => `${each}.`.startsWith(`${place}.`) || place.startsWith(`${each}.`));
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /**
