@@ -249,4 +249,17 @@ describe('a file beyond a limit', () => {
     await landing.ingest({ settings: limited(0.01) });
     expect(await landing.ledger()).toEqual(['clicks/a.json loaded 50=50+0+0']);
   });
+
+  it('is not read again where its bytes are loaded under another path', async ({ landing }) => {
+    const path = await landing.put('clicks/a.json', JSON.stringify([click('a'), click('b')]));
+    await landing.ingest({ settings: limited(0.0000001) });
+    await rm(path);
+    await landing.put('clicks/site_key=wall/a.json', JSON.stringify([click('a'), click('b')]));
+    await landing.ingest({ settings: limited(0.01) });
+    const loaded = await ledger(landing);
+    await landing.put('clicks/a.json', JSON.stringify([click('a'), click('b')]));
+    expect(await landing.ingest({ settings: limited(0.01) })).toMatchObject({ files: 0, readAgain: 0 });
+    expect(await ledger(landing)).toEqual(loaded);
+    expect(loaded.filter((entry) => entry.includes(' loaded '))).toHaveLength(1);
+  });
 });
