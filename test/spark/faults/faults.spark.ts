@@ -30,12 +30,12 @@ const furtherKills = [
 
 /**
  * Gives a worker a disk of its own that is too small for what it is asked for; where this user may not mount one, files
- * of at most 1 MiB.
+ * of at most 512 KiB.
  */
 const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0;
 const littleRoom = mayMount
-  ? ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=3m none "$SPARK_LOCAL_DIRS" && exec "$0" "$@"']
-  : ['sh', '-c', 'ulimit -f 2048 && exec "$0" "$@"'];
+  ? ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=1m none "$SPARK_LOCAL_DIRS" && exec "$0" "$@"']
+  : ['sh', '-c', 'ulimit -f 1024 && exec "$0" "$@"'];
 
 describe('a cluster that is broken', () => {
   let cluster: SparkCluster;
@@ -53,7 +53,7 @@ describe('a cluster that is broken', () => {
   it(
     'ends a job when it is asked to, fails plainly without its driver, and goes on without a worker and its executor',
     async () => {
-      await using life = await SparkLife.create(python, cluster.master, 30_000);
+      await using life = await SparkLife.create(python, cluster.master, 15_000);
       const stop = new AbortController();
       const stopping = amidst(parsing, () => stop.abort());
       await expect(life.refresh({ progress: stopping, stop: stop.signal })).rejects.toThrow(
@@ -109,7 +109,7 @@ it(
   async () => {
     const { python } = inject('spark');
     await using cluster = await SparkCluster.start(inject('spark'), { workers: 1, wrapped: () => littleRoom });
-    await using life = await SparkLife.create(python, cluster.master, 60_000);
+    await using life = await SparkLife.create(python, cluster.master, 20_000);
     await expect(life.refresh()).rejects.toThrow(/No space left|File too large/);
     // Spark goes on giving it work, so whoever is woken by this has to take it out.
     for (const worker of cluster.workers) {
