@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readSecret, secretSchema, type Secret } from '../../kit/config/secrets.ts';
 import { isNetwork } from '../../kit/config/settings.ts';
 import { conversionKinds } from '../../kit/vocabulary/values.ts';
-import { withElse } from '../../kit/intake/mapping/field-schema.ts';
+import { placesOfField } from '../../kit/intake/mapping/field-schema.ts';
 import { reportedFields, reportFieldsSchema, type ReportedField } from './report-fields.ts';
 
 /** Meanings of a status: an `ignored` report is answered and not recorded. */
@@ -173,7 +173,7 @@ export function postbackParametersOf(
 ): readonly string[] {
   if (fields === undefined) return [parameters[field] ?? field];
   const given = fields.fields[field];
-  return given === undefined ? [] : withElse(given).flatMap(({ at = [] }) => at);
+  return given === undefined ? [] : placesOfField(given);
 }
 
 /** Returns the signs of a reversal; undefined where only statuses reverse a conversion. */

@@ -179,6 +179,11 @@ export function withElse(field: FieldMapping): FieldMapping[] {
   return [field, ...(field.else ?? [])];
 }
 
+/** Returns the places of a field, and of those that are read in its stead. */
+export function placesOfField(field: FieldMapping): string[] {
+  return withElse(field).flatMap(({ at = [] }) => at);
+}
+
 /** Milestones of an offer; places are those in a member of the list. */
 export const eventsSchema = z.strictObject({
   each: placeSchema.describe('Place of the list of milestones'),

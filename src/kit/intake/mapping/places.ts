@@ -17,6 +17,12 @@ export function valueAt(value: JsonValue | undefined, place: string): JsonValue 
   return at ?? undefined;
 }
 
+/** Returns the keys of a record that a place may begin with: all of it, where a key has dots, or its first part. */
+export function keysAbove(place: string): string[] {
+  const [first = place] = place.split('.', 1);
+  return [place, first];
+}
+
 /** Returns the longest beginning of a path, cut at a dot, that is a key of the value. */
 function nextKey(value: JsonValue | undefined, path: string): string | undefined {
   if (Array.isArray(value)) return path.split('.', 1)[0];

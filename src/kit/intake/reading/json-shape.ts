@@ -120,12 +120,10 @@ const itself: JsonShape = { kind: 'json', records: 'itself' satisfies RecordsPla
  * answer that says that something went wrong has none.
  */
 function isRecord(value: Record<string, unknown>, { ids, required, mapped = [] }: RecordNames): boolean {
-  const keys = Object.keys(value);
-  const hasOne = (names: readonly string[]) => (key: string) => names.includes(key);
-  if (keys.some(hasOne(ids))) return true;
-  if (keys.some(hasOne(mapped)) && !holdsNamed(value, mapped)) return true;
+  if (hasName(value, ids)) return true;
+  if (hasName(value, mapped) && !holdsNamed(value, mapped)) return true;
   // Where a mapping knows the names, any object without a list may be a record.
-  return arraysIn(value) === 0 && (required.length === 0 || keys.some((key) => required.includes(key)));
+  return arraysIn(value) === 0 && (required.length === 0 || hasName(value, required));
 }
 
 function hasOneArray(value: unknown): boolean {
@@ -140,9 +138,12 @@ function arraysIn(value: Record<string, unknown>): number {
 /** True where the members of a list have one of the names: then the value is an answer around them. */
 function holdsNamed(value: Record<string, unknown>, names: readonly string[]): boolean {
   return Object.values(value).some(
-    (member) =>
-      Array.isArray(member) && isObject(member[0]) && Object.keys(member[0]).some((key) => names.includes(key)),
+    (member) => Array.isArray(member) && isObject(member[0]) && hasName(member[0], names),
   );
+}
+
+function hasName(value: Record<string, unknown>, names: readonly string[]): boolean {
+  return names.some((name) => Object.hasOwn(value, name));
 }
 
 const idName = /^(?:id|Id|ID|uuid|guid|.*[_-](?:id|ID)|.*[a-z](?:Id|ID))$/;

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
-import { withElse } from '../../../kit/intake/mapping/field-schema.ts';
+import { placesOfField } from '../../../kit/intake/mapping/field-schema.ts';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { TextCheck } from '../../../kit/intake/reading/text-check.ts';
@@ -54,7 +54,7 @@ export async function fileLines(
 function columnsOfPath(known: KnownColumns, given: LandingMapping | undefined): string[] {
   const { fields, rows = [] } = given?.mapping ?? {};
   if (fields === undefined) return known.fields.map(({ name }) => name);
-  const places = Object.values(fields.fields).flatMap((field) => withElse(field).flatMap(({ at = [] }) => at));
+  const places = Object.values(fields.fields).flatMap(placesOfField);
   return [...new Set([...places, ...rows.map(({ at }) => at)])];
 }
 

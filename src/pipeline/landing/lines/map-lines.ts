@@ -1,13 +1,13 @@
 import { listedAmount } from '../../../sources/conversions/emitted-conversions.ts';
 import { absentColumns, type AbsentColumns } from '../../../kit/intake/mapping/absent-columns.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
-import { withElse, type FieldMapping } from '../../../kit/intake/mapping/field-schema.ts';
+import { placesOfField, type FieldMapping } from '../../../kit/intake/mapping/field-schema.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import type { RecordNames } from '../../../kit/intake/reading/json-shape.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { duplicateKey, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
-import { scalarText } from '../../../kit/intake/mapping/places.ts';
+import { keysAbove, scalarText } from '../../../kit/intake/mapping/places.ts';
 import { recordsOf } from '../catalog/catalog-records.ts';
 import type { FileLines } from '../landing-file.ts';
 import { LineFile } from './line-file.ts';
@@ -61,7 +61,7 @@ export class LineMapper {
  */
 function namesReadBy({ fields, rows }: FileMapping): Set<string> | undefined {
   const texts = fields === undefined ? [''] : textsIn([fields, rows]);
-  return texts.includes('') ? undefined : new Set(texts.flatMap((text) => [text, text.split('.', 1)[0] ?? text]));
+  return texts.includes('') ? undefined : new Set(texts.flatMap(keysAbove));
 }
 
 function textsIn(value: unknown): string[] {
@@ -115,7 +115,7 @@ export function absentIn({ fields }: FileMapping, columns: readonly string[] | n
 export function nullTextsIn({ fields }: FileMapping, ofColumns: FileLines['nullTexts']): FileLines['nullTexts'] {
   if (fields === undefined || ofColumns.size === 0) return ofColumns;
   const rowsOf = (field: FieldMapping) => {
-    const places = new Set(withElse(field).flatMap(({ at = [] }) => at));
+    const places = new Set(placesOfField(field));
     return [...places].reduce((sum, place) => sum + (ofColumns.get(place) ?? 0), 0);
   };
   const counts = Object.entries(fields.fields).map(([name, field]) => [name, rowsOf(field)] as const);

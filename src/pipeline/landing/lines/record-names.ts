@@ -1,4 +1,5 @@
-import { withElse } from '../../../kit/intake/mapping/field-schema.ts';
+import { placesOfField } from '../../../kit/intake/mapping/field-schema.ts';
+import { keysAbove } from '../../../kit/intake/mapping/places.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { noNames, type RecordNames } from '../../../kit/intake/reading/json-shape.ts';
 import { landingFieldNames } from '../../../kit/vocabulary/offer-fields.ts';
@@ -30,7 +31,7 @@ export function recordNamesBy({ kind, fields }: Pick<FileMapping, 'kind' | 'fiel
   if (fields === undefined) return names[kind];
   const places = names[kind].ids.flatMap((id) => {
     const field = fields.fields[id];
-    return field === undefined ? [] : withElse(field).flatMap(({ at = [] }) => at);
+    return field === undefined ? [] : placesOfField(field);
   });
-  return { ...noNames, mapped: places.flatMap((place) => [place, place.split('.', 1)[0] ?? place]) };
+  return { ...noNames, mapped: places.flatMap(keysAbove) };
 }
