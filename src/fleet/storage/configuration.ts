@@ -1,6 +1,7 @@
 import { createHash, randomBytes, scrypt } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
@@ -29,6 +30,8 @@ export const comparedFiles = Object.keys(contents);
 
 const derive = promisify<string, string, number, Buffer>(scrypt);
 const digestBytes = 24;
+/** A run compares and publishes the same files, and the next run again: a derivation is slow on purpose, some 50 ms. */
+const derivations = new LRUCache<string, string>({ max: 32 });
 
 /**
  * Digests the files of this machine. `sites.json` has secrets, and others may read the digest: scrypt with a random
@@ -40,10 +43,18 @@ export async function digestConfiguration(
   names: readonly string[] = comparedFiles,
 ): Promise<ConfigurationDigest> {
   const digests = names.map(async (name) => {
-    const text = canonicalText(data, name);
-    return [name, (await derive(text, `${salt} ${name}`, digestBytes)).toString('base64url')] as const;
+    return [name, await digestOf(canonicalText(data, name), `${salt} ${name}`)] as const;
   });
   return { salt, files: Object.fromEntries(await Promise.all(digests)) };
+}
+
+async function digestOf(text: string, salt: string): Promise<string> {
+  const key = createHash('sha256').update(`${salt} ${text}`).digest('hex');
+  const known = derivations.get(key);
+  if (known !== undefined) return known;
+  const digest = (await derive(text, salt, digestBytes)).toString('base64url');
+  derivations.set(key, digest);
+  return digest;
 }
 
 /** Compares this machine's files with a digest; computes only where a file has changed since the last call. */
