@@ -11,6 +11,8 @@ export default defineConfig({
     globalSetup: ['test/spark/cluster/shared-cluster.ts'],
     // One cluster of two cores: files side by side would only wait for each other.
     fileParallelism: false,
+    // Our code is loaded once: loading it takes longer than many of these tests.
+    isolate: false,
     testTimeout: 300_000,
     hookTimeout: 120_000,
   },

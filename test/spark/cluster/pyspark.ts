@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MissingProgram, pythonWith, runProgram } from '../../support/python-environment.ts';
 
 /** The one version that is tried; it brings Spark's own jars. */
@@ -13,20 +16,26 @@ export interface PySpark {
   home: string;
 }
 
+export interface Java {
+  program: string;
+  /** Such as `17.0.15`. */
+  version: string;
+}
+
 /** Throws `MissingProgram` where there is no Java that Spark runs on. */
-export function findJava(environment: NodeJS.ProcessEnv = process.env): string {
+export function findJava(environment: NodeJS.ProcessEnv = process.env): Java {
   const java = environment['JAVA_HOME'] ? join(environment['JAVA_HOME'], 'bin', 'java') : 'java';
   const told = spawnSync(java, ['-version'], { encoding: 'utf8' });
-  const version = /version "(\d+)/.exec(told.stderr ?? '')?.[1];
+  const version = /version "([\w.+-]+)"/.exec(told.stderr ?? '')?.[1];
   if (told.status !== 0 || version === undefined)
     throw new MissingProgram(
       `there is no Java: \`${java}\` does not run. Spark needs Java ${oldestJava} or newer; on Debian: apt-get install openjdk-17-jre-headless`,
     );
-  if (Number(version) < oldestJava)
+  if (Number.parseInt(version, 10) < oldestJava)
     throw new MissingProgram(
       `\`${java}\` is Java ${version}; Spark needs ${oldestJava} or newer. Point JAVA_HOME at one`,
     );
-  return java;
+  return { program: java, version };
 }
 
 /** PySpark in a virtual environment, which is made where there is none yet. Throws `MissingProgram`. */
@@ -38,4 +47,52 @@ export function installedPyspark(tell: (line: string) => void): PySpark {
   const advice = `remove ${folder}`;
   const home = runProgram(python, ['-c', 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'], advice);
   return { python, home: home.trim() };
+}
+
+/** Jobs of tests are small and many: what pays over hours, or is for people to read, only costs here. */
+const javaOptions = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+const sparkSettings = {
+  'spark.sql.shuffle.partitions': '4',
+  'spark.sql.debug.maxToStringFields': '1',
+  'spark.sql.maxPlanStringLength': '0',
+};
+
+/**
+ * What the environment of a cluster and of its drivers says, so that they start with less work. Java reads Spark's
+ * classes from an archive, which is made once for each version of Java; a process that cannot use it loads them as ever.
+ */
+export function quickStart(
+  { python, home }: PySpark,
+  { version }: Java,
+  tell: (line: string) => void,
+): NodeJS.ProcessEnv {
+  const folder = join(home, 'classes');
+  // Java takes an archive for classes of the same jars, and of no folder with anything in it.
+  const noConfiguration = join(folder, 'no-configuration');
+  mkdirSync(noConfiguration, { recursive: true });
+  const environment = { SPARK_LOCAL_IP: '127.0.0.1', SPARK_CONF_DIR: noConfiguration };
+  const archive = join(folder, `${version}.jsa`);
+  if (!existsSync(archive)) {
+    tell(`archiving the classes of Spark for Java ${version}: a quarter of a minute, once`);
+    const own = mkdtempSync(join(tmpdir(), 'offerline-classes-'));
+    try {
+      const made = join(own, 'made.jsa');
+      spawnSync(python, [fileURLToPath(new URL('load-classes.py', import.meta.url)), own], {
+        // The JVM that makes it lives a little longer than Python; what it writes to is closed after it.
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, ...environment, SPARK_SUBMIT_OPTS: `${javaOptions} -XX:ArchiveClassesAtExit=${made}` },
+      });
+      if (existsSync(made)) renameSync(made, archive);
+      else tell('it could not be made; each JVM loads its classes by itself');
+    } finally {
+      rmSync(own, { recursive: true, force: true });
+    }
+  }
+  const options = `${javaOptions} -XX:SharedArchiveFile=${archive} -Xlog:disable -Xlog:all=error:stderr`;
+  const settings = Object.entries({ ...sparkSettings, 'spark.executor.extraJavaOptions': options });
+  return {
+    ...environment,
+    SPARK_SUBMIT_OPTS: [options, ...settings.map(([key, value]) => `"-D${key}=${value}"`)].join(' '),
+    SPARK_DAEMON_JAVA_OPTS: options,
+  };
 }
