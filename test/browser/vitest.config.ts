@@ -8,6 +8,8 @@ export default defineConfig({
     include: ['test/browser/**/*.browser.ts'],
     globalSetup: 'test/browser/support/networks.ts',
     fileParallelism: false,
+    // Our code is loaded once: loading it takes longer than many of these tests.
+    isolate: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -17,6 +17,8 @@ export default defineConfig({
     globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.
     setupFiles: ['src/cli/compose.ts'],
+    // Our code is loaded once by each worker: loading it takes longer than many of these tests.
+    isolate: false,
     testTimeout: 300_000,
     hookTimeout: 120_000,
     projects: [

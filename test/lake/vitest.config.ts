@@ -10,6 +10,8 @@ export default defineConfig({
     setupFiles: ['src/cli/compose.ts'],
     include: ['test/lake/**/*.lake.ts'],
     fileParallelism: false,
+    // Our code is loaded once: loading it takes longer than many of these tests.
+    isolate: false,
     testTimeout: 240_000,
     hookTimeout: 120_000,
   },

@@ -10,6 +10,8 @@ export default defineConfig({
     setupFiles: ['src/cli/compose.ts'],
     include: ['test/s3/**/*.s3.ts'],
     fileParallelism: false,
+    // Our code is loaded once: loading it takes longer than many of these tests.
+    isolate: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
   },
