@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { workerOptions } from './test/support/worker-options.ts';
 
 /** Tests that replace modules, stop the clock or take signals, which would reach others in the same process. */
 const apart = ['test/kit/http/equal-work.test.ts', 'test/cli/schedule/**/*.test.ts', 'test/launch.test.ts'];
@@ -33,6 +34,7 @@ export default defineConfig({
     environment: 'node',
     globalSetup: ['test/support/files-in-memory.ts', 'test/support/name-left-out.ts'],
     pool: 'forks',
+    execArgv: workerOptions,
     // One more than there are processors: tests wait now and then for processes that they started.
     maxWorkers: availableParallelism() + 1,
     // Some tests start processes or write millions of rows; on a busy machine with two cores they take their time.

@@ -46,10 +46,8 @@ async function act(page: Page, title: string): Promise<string> {
 
 async function endOfJob(page: Page): Promise<string> {
   await page.waitForURL(/\/actions\/(?!.*preview)/);
-  // The page reloads while the job runs.
-  await page.waitForFunction(() => document.querySelector('[data-job="running"]') === null, undefined, {
-    timeout: 60_000,
-  });
+  // The page reloads while the job runs; only that of one that has ended says when.
+  await page.locator('main dt', { hasText: 'Ended' }).waitFor({ timeout: 60_000 });
   return page.locator('main').innerText();
 }
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { workerOptions } from '../support/worker-options.ts';
 
 const all = 'test/fleet/**/*.fleet.ts';
 /** Tests of what has to come within a time, or is given up after one: no other file may keep the processors busy. */
@@ -13,6 +14,7 @@ const timed = [
 export default defineConfig({
   test: {
     environment: 'node',
+    execArgv: workerOptions,
     root: fileURLToPath(new URL('../..', import.meta.url)),
     globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.

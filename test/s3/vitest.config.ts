@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { workerOptions } from '../support/worker-options.ts';
 
 export default defineConfig({
   test: {
     environment: 'node',
+    execArgv: workerOptions,
     root: fileURLToPath(new URL('../..', import.meta.url)),
     globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.
