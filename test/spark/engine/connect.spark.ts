@@ -12,5 +12,5 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-// The statements are those of `contract.spark.ts`; what differs is the way to Spark.
+// The statements are those of `one-driver.spark.ts`; what differs is the way to Spark.
 (isLong ? engineContract : engineAgreement)('spark by Spark Connect', shared.engine, 3);

@@ -1,15 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { Random } from '../../../src/demo/generate/network/random.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { differences } from '../../fault/lives/published-tables.ts';
 import { csv, LogLanding, ndjson } from '../../support/log-landing.ts';
 import { ingested } from './same-as-duckdb.ts';
-import { SharedDriver } from './shared-driver.ts';
-
-const shared = await SharedDriver.start();
-afterAll(() => shared[Symbol.asyncDispose]());
+import type { SharedDriver } from './shared-driver.ts';
 
 const rows = 12_000;
 const begin = Date.UTC(2026, 2, 1, 14);
@@ -60,33 +57,35 @@ const clocksChange = ['2025-11-02', '2026-03-08'].flatMap((day) =>
   })),
 );
 
-it('logs of an ad tracker, in local time, come out as by DuckDB', async () => {
-  const { clicks, conversions } = adTrackerLogs(11);
-  const [first, second, third] = [0, 1, 2].map((part) => clicks.slice((part * rows) / 3, ((part + 1) * rows) / 3));
-  const settings = {
-    ...defaultSettings,
-    logs: { ...defaultSettings.logs, clicks: { time_zone: 'America/New_York' } },
-  };
-  const found: Map<string, string[]>[] = [];
-  let told = '';
-  const logger = createLogger({ write: (line) => (told += line) !== '' });
-  for (const engine of [undefined, shared.engine]) {
-    await using landing = await LogLanding.create();
-    const put = (path: string, content: string | Uint8Array) => landing.putAt(path, content, '2026-11-18T11:00:00Z');
-    await put('clicks/a.csv', csv(first ?? []));
-    await put('clicks/b.ndjson.gz', gzipSync(ndjson(second ?? [])));
-    await put('conversions/a.ndjson', ndjson(conversions.slice(0, 20)));
-    await landing.ingest({ settings, logger }, { engine });
-    await put('clicks/c.ndjson', ndjson([...(third ?? []), ...(second ?? []).slice(-500)]));
-    await put('clicks/d.ndjson', ndjson(clocksChange));
-    await put('conversions/b.csv', csv(conversions));
-    await landing.ingest({ settings, logger }, { engine });
-    found.push(await ingested(landing));
-  }
-  const [byDuckdb = new Map<string, string[]>(), bySpark = new Map<string, string[]>()] = found;
-  expect(byDuckdb.get('clicks')?.length).toBeGreaterThan(rows * 0.9);
-  // Spark decided all but what stands beside a night in which the clocks change.
-  expect(told).toContain('"kind":"clicks","lines":8000,"odd":0');
-  expect(told).toContain(`"kind":"clicks","lines":4596,"odd":${clocksChange.length}`);
-  expect(differences(byDuckdb, bySpark)).toEqual([]);
-});
+export function tryLogsOfAnAdTracker(shared: SharedDriver): void {
+  it('logs of an ad tracker, in local time, come out as by DuckDB', async () => {
+    const { clicks, conversions } = adTrackerLogs(11);
+    const [first, second, third] = [0, 1, 2].map((part) => clicks.slice((part * rows) / 3, ((part + 1) * rows) / 3));
+    const settings = {
+      ...defaultSettings,
+      logs: { ...defaultSettings.logs, clicks: { time_zone: 'America/New_York' } },
+    };
+    const found: Map<string, string[]>[] = [];
+    let told = '';
+    const logger = createLogger({ write: (line) => (told += line) !== '' });
+    for (const engine of [undefined, shared.engine]) {
+      await using landing = await LogLanding.create();
+      const put = (path: string, content: string | Uint8Array) => landing.putAt(path, content, '2026-11-18T11:00:00Z');
+      await put('clicks/a.csv', csv(first ?? []));
+      await put('clicks/b.ndjson.gz', gzipSync(ndjson(second ?? [])));
+      await put('conversions/a.ndjson', ndjson(conversions.slice(0, 20)));
+      await landing.ingest({ settings, logger }, { engine });
+      await put('clicks/c.ndjson', ndjson([...(third ?? []), ...(second ?? []).slice(-500)]));
+      await put('clicks/d.ndjson', ndjson(clocksChange));
+      await put('conversions/b.csv', csv(conversions));
+      await landing.ingest({ settings, logger }, { engine });
+      found.push(await ingested(landing));
+    }
+    const [byDuckdb = new Map<string, string[]>(), bySpark = new Map<string, string[]>()] = found;
+    expect(byDuckdb.get('clicks')?.length).toBeGreaterThan(rows * 0.9);
+    // Spark decided all but what stands beside a night in which the clocks change.
+    expect(told).toContain('"kind":"clicks","lines":8000,"odd":0');
+    expect(told).toContain(`"kind":"clicks","lines":4596,"odd":${clocksChange.length}`);
+    expect(differences(byDuckdb, bySpark)).toEqual([]);
+  });
+}
