@@ -27,10 +27,9 @@ export default defineConfig({
       {
         extends: true,
         // Each file has services, ports and folders of its own. Many of them wait, for leases and retries that are due.
-        test: { name: 'side by side', include: [all], exclude: timed, maxWorkers: 2 },
+        test: { name: 'side by side', include: [all], exclude: timed, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
-      // The test runner begins these after the others.
-      { extends: true, test: { name: 'timed', include: timed, fileParallelism: false } },
+      { extends: true, test: { name: 'timed', include: timed, fileParallelism: false, sequence: { groupOrder: 1 } } },
     ],
   },
 });
