@@ -13,6 +13,8 @@ import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapsho
 import { assertFollowsOnSeen, rememberSeen } from './seen-pointer.ts';
 import { RoleNote, type ReportedRole } from '../../pipeline/runs/storage-role.ts';
 
+type FollowingStorage = BringingSnapshots & { logger: Logger };
+
 /** Waits between looks, longer after failures: each look may fetch a whole snapshot in vain. */
 const looks = { first: 2_000, max: 30_000 };
 
@@ -28,67 +30,26 @@ export interface Following {
  */
 export async function followStorage(
   settings: StorageSettings,
-  { data, effects, logger }: Omit<BringingSnapshots, 'store'> & { logger: Logger },
+  here: Omit<FollowingStorage, 'store'>,
   watchRole: (role: ReportedRole) => void = () => undefined,
 ): Promise<Following> {
+  const { data, effects } = here;
   const store = await ObjectStore.open(settings);
   const ending = new AbortController();
-  const note = new RoleNote(data.followingRoleFile, store.url, { effects, logger });
-  // All else of a writer's configuration says nothing to a service.
-  const comparison = new ConfigurationComparison(data, ['sites.json']);
-  let known: StoredPointer | undefined;
-  const failure = new RepeatedFailure();
-  let failures = 0;
-
-  async function look(): Promise<void> {
-    try {
-      const stored = await readPointer(store, known);
-      // Nothing was published yet, or what was is gone.
-      if (stored === undefined && (await currentName(data)) !== undefined) throw lostPointer(store);
-      if (stored !== undefined && stored !== known) await bring(stored);
-      if (stored !== undefined) await comparison.note({ effects, logger }, store.url, stored.pointer);
-      if (failure.pass()) logger.info({ storage: store.url }, 'storage is followed again');
-      failures = 0;
-    } catch (error) {
-      const { message } = error as Error;
-      if (failure.isNew(message))
-        logger.warn(
-          { storage: store.url },
-          `storage cannot be followed, and the next look tries again; what is here is served on: ${message}`,
-        );
-      failures++;
-    }
-    const role = { role: 'follows', error: failure.message ?? null, clockOffset: store.clockOffset } as const;
-    watchRole(role);
-    await note.report(role);
-  }
-
-  async function bring(stored: StoredPointer): Promise<void> {
-    const { snapshots } = stored.pointer;
-    const [newest] = snapshots;
-    // A storage where nothing was published yet takes nothing away.
-    if (newest === undefined) return;
-    assertFollowsOnSeen(data, store.url, stored);
-    await bringSnapshot({ data, effects, store }, newest);
-    await rememberSeen(data, store.url, stored.pointer, effects);
-    const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await snapshotsWithReaders(data))]);
-    const here = await snapshotNames(data);
-    await writeLake(
-      data,
-      here.filter((name) => stay.has(name)),
-      effects,
-    );
-    known = stored;
-    for (const name of here) if (!stay.has(name)) await removeSnapshot(data, name, effects);
-  }
-
+  const note = new RoleNote(data.followingRoleFile, store.url, here);
+  const follower = new Follower({ ...here, store });
+  const look = async () => {
+    await follower.look();
+    watchRole(follower.role);
+    await note.report(follower.role);
+  };
   await effects.files.makeDirectory(data.published);
   const first = look();
   if ((await currentName(data)) === undefined) await first;
   const following = (async () => {
     await first;
     while (!ending.signal.aborted) {
-      const wait = backoffWait(looks, failures + 1);
+      const wait = backoffWait(looks, follower.failures + 1);
       await setTimeout(wait, undefined, { signal: ending.signal }).catch(() => undefined);
       if (!ending.signal.aborted) await look();
     }
@@ -101,4 +62,65 @@ export async function followStorage(
       store[Symbol.dispose]();
     },
   };
+}
+
+class Follower {
+  /** Failed looks in a row. */
+  failures = 0;
+  readonly #following: FollowingStorage;
+  readonly #comparison: ConfigurationComparison;
+  readonly #failure = new RepeatedFailure();
+  #known: StoredPointer | undefined;
+
+  constructor(following: FollowingStorage) {
+    this.#following = following;
+    // All else of a writer's configuration says nothing to a service.
+    this.#comparison = new ConfigurationComparison(following.data, ['sites.json']);
+  }
+
+  get role(): ReportedRole {
+    return { role: 'follows', error: this.#failure.message ?? null, clockOffset: this.#following.store.clockOffset };
+  }
+
+  /** Looks at the pointer and brings what is new; says of what fails, and of the end of it, once. */
+  async look(): Promise<void> {
+    const { data, store, logger } = this.#following;
+    try {
+      const stored = await readPointer(store, this.#known);
+      // Nothing was published yet, or what was is gone.
+      if (stored === undefined && (await currentName(data)) !== undefined) throw lostPointer(store);
+      if (stored !== undefined && stored !== this.#known) await this.#bring(stored);
+      if (stored !== undefined) await this.#comparison.note(this.#following, store.url, stored.pointer);
+      if (this.#failure.pass()) logger.info({ storage: store.url }, 'storage is followed again');
+      this.failures = 0;
+    } catch (error) {
+      const { message } = error as Error;
+      if (this.#failure.isNew(message))
+        logger.warn(
+          { storage: store.url },
+          `storage cannot be followed, and the next look tries again; what is here is served on: ${message}`,
+        );
+      this.failures++;
+    }
+  }
+
+  async #bring(stored: StoredPointer): Promise<void> {
+    const { data, effects, store } = this.#following;
+    const { snapshots } = stored.pointer;
+    const [newest] = snapshots;
+    // A storage where nothing was published yet takes nothing away.
+    if (newest === undefined) return;
+    assertFollowsOnSeen(data, store.url, stored);
+    await bringSnapshot(this.#following, newest);
+    await rememberSeen(data, store.url, stored.pointer, effects);
+    const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await snapshotsWithReaders(data))]);
+    const here = await snapshotNames(data);
+    await writeLake(
+      data,
+      here.filter((name) => stay.has(name)),
+      effects,
+    );
+    this.#known = stored;
+    for (const name of here) if (!stay.has(name)) await removeSnapshot(data, name, effects);
+  }
 }

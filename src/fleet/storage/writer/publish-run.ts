@@ -45,6 +45,29 @@ interface Wanted {
   bytes: () => Promise<Buffer | { path: string; bytes: number }>;
 }
 
+/** Contents that storage has to have before the pointer names them. */
+class WantedContents {
+  readonly #byDigest = new Map<string, Wanted>();
+
+  add(content: Content, bytes: Wanted['bytes'], key = contentKey(content)): void {
+    this.#byDigest.set(content.sha256, { content, bytes, key });
+  }
+
+  addFile({ sha256, bytes }: Content, path: string): void {
+    this.add({ sha256, bytes }, async () => ({ path, bytes }));
+  }
+
+  get digests(): string[] {
+    return [...this.#byDigest.keys()];
+  }
+
+  /** Those that storage is not known to have. */
+  missing({ digests, state: { blocks, files } }: SyncState['known']): Wanted[] {
+    const known = new Set([...digests, ...[...blocks, ...Object.values(files)].map(({ sha256 }) => sha256)]);
+    return [...this.#byDigest.values()].filter(({ content }) => !known.has(content.sha256));
+  }
+}
+
 /**
  * Writes what storage lacks of the closed state and of the current snapshot, gives its tables their readable names,
  * then swaps the pointer. Contents and names come first, so a pointer never leads to what is not there. What does not
@@ -52,57 +75,22 @@ interface Wanted {
  * Throws `LostSwapError` where another writer was faster, `StorageError` where storage cannot be written.
  */
 export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<SyncState> {
-  const { data, logger, effects, store, memory, epoch, snapshotsKept } = publishing;
-  const wanted = new Map<string, Wanted>();
-  const want = (content: Content, bytes: Wanted['bytes'], key = contentKey(content)) =>
-    wanted.set(content.sha256, { content, bytes, key });
-  const wantFile = (content: Content, path: string) => want(content, async () => ({ path, bytes: content.bytes }));
-
-  const state: StateContents = { blocks: [], files: {} };
-  for (const block of await blocksOf(data.stateFile)) {
-    state.blocks.push(block.content);
-    want(block.content, () => readBlock(data.stateFile, block));
-  }
-  for (const { path, sha256, bytes } of names.files) {
-    state.files[path] = { sha256, bytes };
-    wantFile({ sha256, bytes }, join(data.warehouse, path));
-  }
-  const stateText = Buffer.from(JSON.stringify(state));
-  want(contentOf(stateText), async () => stateText);
-
+  const { data, logger, effects, store, memory, epoch } = publishing;
   const before = memory.stored?.pointer;
-  let snapshots = before?.snapshots ?? [];
-  const manifest = await currentManifest(data);
-  if (manifest !== undefined) {
-    const folder = join(data.published, manifest.snapshot_id);
-    const manifestPath = join(folder, manifestFile);
-    const manifestContent = contentOf(await readFile(manifestPath));
-    wantFile(manifestContent, manifestPath);
-    for (const [path, { sha256, bytes }] of Object.entries(manifest.files))
-      wantFile({ sha256, bytes }, join(folder, path));
-    const { snapshot_id, as_of } = manifest;
-    const newest: PointedSnapshot = { snapshot_id, as_of, manifest: manifestContent, readable: true };
-    snapshots = [newest, ...snapshots.filter((one) => one.snapshot_id !== snapshot_id)].slice(0, snapshotsKept);
-  }
+  const wanted = new WantedContents();
+  const state = await wantState(data, names.files, wanted);
+  const snapshots = await wantCurrentSnapshot(publishing, wanted);
   const unnamed = await unnamedTables(publishing, snapshots, before?.snapshots ?? [], publishing.lost ?? new Set());
-  const tracker = await trackerFilesHere(data);
-  for (const { content, bytes } of Object.values(tracker ?? {}))
-    want(content, async () => bytes, contentKey(content, trackerPrefix));
   const pointer: NextPointer = {
     version: 1,
     epoch,
     run_id: names.runId,
     snapshots,
-    state: contentOf(stateText),
-    ...(tracker && { tracker: { keys: tracker.keys.content, routes: tracker.routes.content } }),
+    state: state.content,
+    ...(await wantTrackerFiles(data, wanted)),
     configuration: await digestConfiguration(data, before?.configuration?.salt),
   };
-  const known = new Set([
-    ...memory.known.digests,
-    ...memory.known.state.blocks.map(({ sha256 }) => sha256),
-    ...Object.values(memory.known.state.files).map(({ sha256 }) => sha256),
-  ]);
-  const missing = [...wanted.values()].filter(({ content }) => !known.has(content.sha256));
+  const missing = wanted.missing(memory.known);
   const same = before !== undefined && JSON.stringify(pointer) === JSON.stringify(withoutSwap(before));
   if (same && missing.length === 0 && unnamed.length === 0) return memory;
   const started = effects.now();
@@ -111,7 +99,7 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
   );
   await severalAtOnce(unnamed, (table) => effects.perform('storage: table named', () => nameTable(publishing, table)));
   // What the snapshots of the pointer name stays in storage, so it need not be known for longer.
-  const after = await swap(publishing, pointer, { state, digests: [...wanted.keys()] });
+  const after = await swap(publishing, pointer, { state: state.contents, digests: wanted.digests });
   await noteConfiguration(publishing, { url: store.url, files: [], run_id: names.runId });
   logger.info(
     {
@@ -123,6 +111,53 @@ export async function publishRun(publishing: PublishingRun, names: StateNames): 
     'published to storage',
   );
   return after;
+}
+
+/** The state's blocks, the files that it names, and the list of both. */
+async function wantState(
+  { stateFile, warehouse }: DataDirectory,
+  files: StateNames['files'],
+  wanted: WantedContents,
+): Promise<{ content: Content; contents: StateContents }> {
+  const contents: StateContents = { blocks: [], files: {} };
+  for (const block of await blocksOf(stateFile)) {
+    contents.blocks.push(block.content);
+    wanted.add(block.content, () => readBlock(stateFile, block));
+  }
+  for (const { path, sha256, bytes } of files) {
+    contents.files[path] = { sha256, bytes };
+    wanted.addFile({ sha256, bytes }, join(warehouse, path));
+  }
+  const text = Buffer.from(JSON.stringify(contents));
+  const content = contentOf(text);
+  wanted.add(content, async () => text);
+  return { content, contents };
+}
+
+/** Returns what the pointer names: the current snapshot before those of the pointer so far. */
+async function wantCurrentSnapshot(
+  { data, memory, snapshotsKept }: PublishingRun,
+  wanted: WantedContents,
+): Promise<PointedSnapshot[]> {
+  const before = memory.stored?.pointer.snapshots ?? [];
+  const manifest = await currentManifest(data);
+  if (manifest === undefined) return before;
+  const { snapshot_id, as_of, files } = manifest;
+  const folder = join(data.published, snapshot_id);
+  const manifestPath = join(folder, manifestFile);
+  const content = contentOf(await readFile(manifestPath));
+  wanted.addFile(content, manifestPath);
+  for (const [path, file] of Object.entries(files)) wanted.addFile(file, join(folder, path));
+  const newest: PointedSnapshot = { snapshot_id, as_of, manifest: content, readable: true };
+  return [newest, ...before.filter((one) => one.snapshot_id !== snapshot_id)].slice(0, snapshotsKept);
+}
+
+async function wantTrackerFiles(data: DataDirectory, wanted: WantedContents): Promise<Pick<NextPointer, 'tracker'>> {
+  const tracker = await trackerFilesHere(data);
+  if (tracker === undefined) return {};
+  for (const { content, bytes } of Object.values(tracker))
+    wanted.add(content, async () => bytes, contentKey(content, trackerPrefix));
+  return { tracker: { keys: tracker.keys.content, routes: tracker.routes.content } };
 }
 
 export type NextPointer = Omit<Pointer, 'swap' | 'serial' | 'previous'>;
