@@ -211,17 +211,16 @@ async function pullConversionsList(pulling: PullingLists): Promise<void> {
     pulledAt: startedAt,
   };
   using emitted = new EmittedStore(data);
-  const folder = join(data.landing, 'conversions');
-  const pulled = await pullConversions(
+  const pulled = await pullConversions({
     source,
-    source.conversions,
-    folder,
-    reversal_days,
+    conversions: source.conversions,
+    folder: join(data.landing, 'conversions'),
+    days: reversal_days,
     reading,
-    emitted,
+    store: emitted,
     fetching,
     effects,
-  );
+  });
   if (pulled.leftOut['time_without_zone'] !== undefined)
     throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
   const { conversions, lines: conversion_lines, leftOut } = pulled;

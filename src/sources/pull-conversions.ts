@@ -24,6 +24,21 @@ interface ConversionsPull {
   leftOut: Record<string, number>;
 }
 
+export interface PullingConversions {
+  source: ResolvedSource;
+  /** What the source says of them. */
+  conversions: NonNullable<ResolvedSource['conversions']>;
+  /** Folder of the landing for lines of conversions. */
+  folder: string;
+  /** So many days up to today are asked for. */
+  days: number;
+  reading: ConversionReading;
+  /** Conversions that were written before. */
+  store: EmittedStore;
+  fetching: Fetching;
+  effects: Effects;
+}
+
 /** Days of the network's own calendar may be one ahead or behind. */
 const marginDays = 1;
 
@@ -32,16 +47,8 @@ const marginDays = 1;
  * An incomplete window writes nothing and ends the pull with a `FetchError`. A conversion that two windows list counts
  * once.
  */
-export async function pullConversions(
-  source: ResolvedSource,
-  conversions: NonNullable<ResolvedSource['conversions']>,
-  folder: string,
-  days: number,
-  reading: ConversionReading,
-  store: EmittedStore,
-  fetching: Fetching,
-  effects: Effects,
-): Promise<ConversionsPull> {
+export async function pullConversions(pulling: PullingConversions): Promise<ConversionsPull> {
+  const { source, conversions, folder, days, reading, store, fetching, effects } = pulling;
   const { windowDays, hasCorrections } = conversions;
   const today = dayOf(reading.pulledAt);
   const sum: ConversionsPull = { conversions: 0, lines: 0, leftOut: {} };
@@ -83,7 +90,7 @@ type ListedWindow = Map<string, { text: string; conversion: ListedConversion }>;
 /** Lists the conversions of a window and of a day more on each side. */
 async function listWindow(
   source: ResolvedSource,
-  { stream, dateFormat, hasCorrections, toConversion, idAt }: NonNullable<ResolvedSource['conversions']>,
+  { stream, dateFormat, hasCorrections, toConversion, idAt }: PullingConversions['conversions'],
   from: Day,
   to: Day,
   fetching: Fetching,
