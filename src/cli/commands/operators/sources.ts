@@ -17,6 +17,13 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
   const sources = program
     .command('sources')
     .description('Networks and S3-compatible storage of sources.json, and who reports conversions.');
+  addListCommand(sources, context);
+  addNewSourceCommand(sources, context);
+  addCheckCommand(sources, context);
+  addPullCommand(sources, context);
+}
+
+function addListCommand(sources: Command, context: CommandContext): void {
   addCommand(
     sources,
     'list',
@@ -42,7 +49,9 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
     });
     printAnswer(context, options, { sources: shown }, textTable(shown));
   });
-  addNewSourceCommand(sources, context);
+}
+
+function addCheckCommand(sources: Command, context: CommandContext): void {
   addCommand(
     sources,
     'check',
@@ -79,6 +88,9 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
       printAnswer(context, options, { sources: checked }, text);
       if (checked.some(({ error }) => error !== null)) process.exitCode = exitCode.failed;
     });
+}
+
+function addPullCommand(sources: Command, context: CommandContext): void {
   addCommand(
     sources,
     'pull',
