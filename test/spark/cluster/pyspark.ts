@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MissingProgram, pythonWith, runProgram } from '../../support/python-environment.ts';
@@ -74,13 +73,13 @@ export function quickStart(
   const archive = join(folder, `${version}.jsa`);
   if (!existsSync(archive)) {
     tell(`archiving the classes of Spark for Java ${version}: a quarter of a minute, once`);
-    const own = mkdtempSync(join(tmpdir(), 'offerline-classes-'));
+    const own = mkdtempSync(join(folder, 'made-'));
     try {
       const made = join(own, 'made.jsa');
       spawnSync(python, [fileURLToPath(new URL('load-classes.py', import.meta.url)), own], {
         // The JVM that makes it lives a little longer than Python; what it writes to is closed after it.
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, ...environment, SPARK_SUBMIT_OPTS: `${javaOptions} -XX:ArchiveClassesAtExit=${made}` },
+        env: { ...process.env, ...environment, SPARK_SUBMIT_OPTS: `${javaOptions} '-XX:ArchiveClassesAtExit=${made}'` },
       });
       if (existsSync(made)) renameSync(made, archive);
       else tell('it could not be made; each JVM loads its classes by itself');
@@ -88,7 +87,10 @@ export function quickStart(
       rmSync(own, { recursive: true, force: true });
     }
   }
-  const options = `${javaOptions} -XX:SharedArchiveFile=${archive} -Xlog:disable -Xlog:all=error:stderr`;
+  // Java warns on standard output where it cannot use the archive; what Spark prints there is read.
+  const options = existsSync(archive)
+    ? `${javaOptions} '-XX:SharedArchiveFile=${archive}' -Xlog:disable -Xlog:all=error:stderr`
+    : javaOptions;
   const settings = Object.entries({ ...sparkSettings, 'spark.executor.extraJavaOptions': options });
   return {
     ...environment,
