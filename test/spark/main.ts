@@ -3,7 +3,7 @@ import { findJava, installedPyspark, quickStart } from './cluster/pyspark.ts';
 
 /** `npm run test:spark -- [vitest's parameters]`: the tests that need a real Spark, on one that it starts. */
 await runServiceTests('spark', 'the Spark tests', (tell) => {
-  const java = findJava();
+  const javaVersion = findJava();
   const spark = installedPyspark(tell);
-  return { ...quickStart(spark, java, tell), OFFERLINE_TEST_SPARK: JSON.stringify(spark) };
+  return { ...quickStart(spark, javaVersion, tell), OFFERLINE_TEST_SPARK: JSON.stringify(spark) };
 });

@@ -15,5 +15,5 @@ session.sql(
     FROM fields JOIN (SELECT day, count(*) AS rows FROM fields GROUP BY day) USING (day)
     """
 ).write.partitionBy("day").parquet(f"{folder}/rows")
-print(session.read.parquet(f"{folder}/rows").count())
+session.read.parquet(f"{folder}/rows").count()
 session.stop()

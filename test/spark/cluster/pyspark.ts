@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MissingProgram, pythonWith, runProgram } from '../../support/python-environment.ts';
 
@@ -15,14 +15,8 @@ export interface PySpark {
   home: string;
 }
 
-export interface Java {
-  program: string;
-  /** Such as `17.0.15`. */
-  version: string;
-}
-
-/** Throws `MissingProgram` where there is no Java that Spark runs on. */
-export function findJava(environment: NodeJS.ProcessEnv = process.env): Java {
+/** Returns its version, such as `17.0.15`. Throws `MissingProgram` where there is no Java that Spark runs on. */
+export function findJava(environment: NodeJS.ProcessEnv = process.env): string {
   const java = environment['JAVA_HOME'] ? join(environment['JAVA_HOME'], 'bin', 'java') : 'java';
   const told = spawnSync(java, ['-version'], { encoding: 'utf8' });
   const version = /version "([\w.+-]+)"/.exec(told.stderr ?? '')?.[1];
@@ -34,7 +28,7 @@ export function findJava(environment: NodeJS.ProcessEnv = process.env): Java {
     throw new MissingProgram(
       `\`${java}\` is Java ${version}; Spark needs ${oldestJava} or newer. Point JAVA_HOME at one`,
     );
-  return { program: java, version };
+  return version;
 }
 
 /** PySpark in a virtual environment, which is made where there is none yet. Throws `MissingProgram`. */
@@ -49,43 +43,25 @@ export function installedPyspark(tell: (line: string) => void): PySpark {
 }
 
 /** Jobs of tests are small and many: what pays over hours, or is for people to read, only costs here. */
-const javaOptions = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+export const javaOptions = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 const sparkSettings = {
   'spark.sql.shuffle.partitions': '4',
   'spark.sql.debug.maxToStringFields': '1',
   'spark.sql.maxPlanStringLength': '0',
 };
 
-/**
- * What the environment of a cluster and of its drivers says, so that they start with less work. Java reads Spark's
- * classes from an archive, which is made once for each version of Java; a process that cannot use it loads them as ever.
- */
-export function quickStart(
-  { python, home }: PySpark,
-  { version }: Java,
-  tell: (line: string) => void,
-): NodeJS.ProcessEnv {
-  const folder = join(home, 'classes');
+/** What the environment of a cluster and of its drivers says, so that they start with less work. */
+export function quickStart(spark: PySpark, javaVersion: string, tell: (line: string) => void): NodeJS.ProcessEnv {
+  const folder = join(spark.home, 'classes');
   // Java takes an archive for classes of the same jars, and of no folder with anything in it.
   const noConfiguration = join(folder, 'no-configuration');
   mkdirSync(noConfiguration, { recursive: true });
   const environment = { SPARK_LOCAL_IP: '127.0.0.1', SPARK_CONF_DIR: noConfiguration };
-  const archive = join(folder, `${version}.jsa`);
+  const archive = join(folder, `${javaVersion}.jsa`);
   if (!existsSync(archive)) {
-    tell(`archiving the classes of Spark for Java ${version}: a quarter of a minute, once`);
-    const own = mkdtempSync(join(folder, 'made-'));
-    try {
-      const made = join(own, 'made.jsa');
-      spawnSync(python, [fileURLToPath(new URL('load-classes.py', import.meta.url)), own], {
-        // The JVM that makes it lives a little longer than Python; what it writes to is closed after it.
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, ...environment, SPARK_SUBMIT_OPTS: `${javaOptions} '-XX:ArchiveClassesAtExit=${made}'` },
-      });
-      if (existsSync(made)) renameSync(made, archive);
-      else tell('it could not be made; each JVM loads its classes by itself');
-    } finally {
-      rmSync(own, { recursive: true, force: true });
-    }
+    tell(`archiving the classes of Spark for Java ${javaVersion}: a quarter of a minute, once`);
+    archiveClasses(spark, archive, environment);
+    if (!existsSync(archive)) tell('they could not be archived; each JVM loads its classes by itself');
   }
   // Java warns on standard output where it cannot use the archive; what Spark prints there is read.
   const options = existsSync(archive)
@@ -97,4 +73,20 @@ export function quickStart(
     SPARK_SUBMIT_OPTS: [options, ...settings.map(([key, value]) => `"-D${key}=${value}"`)].join(' '),
     SPARK_DAEMON_JAVA_OPTS: options,
   };
+}
+
+/** Archives the classes that a job loads, whole or not at all. */
+function archiveClasses({ python }: PySpark, archive: string, environment: NodeJS.ProcessEnv): void {
+  const own = mkdtempSync(join(dirname(archive), 'made-'));
+  try {
+    const made = join(own, 'made.jsa');
+    spawnSync(python, [fileURLToPath(new URL('load-classes.py', import.meta.url)), own], {
+      // The JVM that makes it lives a little longer than Python; what it writes to is closed after it.
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment, SPARK_SUBMIT_OPTS: `${javaOptions} '-XX:ArchiveClassesAtExit=${made}'` },
+    });
+    if (existsSync(made)) renameSync(made, archive);
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
 }

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { PySpark } from './pyspark.ts';
+import { javaOptions, type PySpark } from './pyspark.ts';
 
 /** Of a master or worker: its own ports are free ones, so two of these run side by side. */
 const address = '--host 127.0.0.1 --port 0 --webui-port 0'.split(' ');
@@ -130,8 +130,7 @@ async function startMember(
       SPARK_LOCAL_DIRS: folder,
       SPARK_WORKER_OPTS: '-Dspark.worker.cleanup.enabled=true',
       SPARK_DAEMON_MEMORY: '512m',
-      // As in conf/: compiling further pays over hours only.
-      JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
+      JDK_JAVA_OPTIONS: javaOptions,
     },
   });
   closeSync(output);
