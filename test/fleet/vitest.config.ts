@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { workerOptions } from '../support/worker-options.ts';
+import { serviceTestOptions } from '../support/worker-options.ts';
 
 const all = 'test/fleet/**/*.fleet.ts';
 /** Tests of what has to come within a time, or is given up after one: no other file may keep the processors busy. */
@@ -13,14 +12,10 @@ const timed = [
 /** Tests that start the real Redis, PostgreSQL or a server that speaks S3; each says what it misses, and fails. */
 export default defineConfig({
   test: {
-    environment: 'node',
-    execArgv: workerOptions,
-    root: fileURLToPath(new URL('../..', import.meta.url)),
+    ...serviceTestOptions,
     globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.
     setupFiles: ['src/cli/compose.ts'],
-    // Our code is loaded once by each worker: loading it takes longer than many of these tests.
-    isolate: false,
     testTimeout: 300_000,
     hookTimeout: 120_000,
     projects: [

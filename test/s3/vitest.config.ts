@@ -1,19 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { workerOptions } from '../support/worker-options.ts';
+import { serviceTestOptions } from '../support/worker-options.ts';
 
 export default defineConfig({
   test: {
-    environment: 'node',
-    execArgv: workerOptions,
-    root: fileURLToPath(new URL('../..', import.meta.url)),
+    ...serviceTestOptions,
     globalSetup: 'test/support/files-in-memory.ts',
     // What settings ask of `fleet` is handed in, as the command line does.
     setupFiles: ['src/cli/compose.ts'],
     include: ['test/s3/**/*.s3.ts'],
     fileParallelism: false,
-    // Our code is loaded once: loading it takes longer than many of these tests.
-    isolate: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
   },
