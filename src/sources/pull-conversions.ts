@@ -24,7 +24,7 @@ interface ConversionsPull {
   leftOut: Record<string, number>;
 }
 
-export interface PullingConversions {
+interface PullingConversions {
   source: ResolvedSource;
   /** What the source says of them. */
   conversions: NonNullable<ResolvedSource['conversions']>;

@@ -30,7 +30,7 @@ export const comparedFiles = Object.keys(contents);
 
 const derive = promisify<string, string, number, Buffer>(scrypt);
 const digestBytes = 24;
-/** A run compares and publishes the same files, and the next run again: a derivation is slow on purpose, some 50 ms. */
+/** A run that takes over compares and publishes the same files, and a derivation is slow on purpose: some 50 ms. */
 const derivations = new LRUCache<string, string>({ max: 32 });
 
 /**
@@ -42,9 +42,9 @@ export async function digestConfiguration(
   salt: string = randomBytes(16).toString('base64url'),
   names: readonly string[] = comparedFiles,
 ): Promise<ConfigurationDigest> {
-  const digests = names.map(async (name) => {
-    return [name, await digestOf(canonicalText(data, name), `${salt} ${name}`)] as const;
-  });
+  const digests = names.map(
+    async (name) => [name, await digestOf(canonicalText(data, name), `${salt} ${name}`)] as const,
+  );
   return { salt, files: Object.fromEntries(await Promise.all(digests)) };
 }
 
@@ -57,7 +57,7 @@ async function digestOf(text: string, salt: string): Promise<string> {
   return digest;
 }
 
-/** Compares this machine's files with a digest; computes only where a file has changed since the last call. */
+/** Compares this machine's files with a digest; reads them only where one has changed since the last call. */
 export class ConfigurationComparison {
   readonly #data: DataDirectory;
   readonly #names: readonly string[];
