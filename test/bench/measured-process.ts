@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Usage } from './report-usage.ts';
 
 export interface Measured {
   /** Wall time from before the process is started until it has ended. */
@@ -39,6 +40,6 @@ export async function measureProcess(
   const [output = '', logs = '', usage = ''] = await texts;
   if (code !== 0)
     throw new Error(`${fileURLToPath(program)} ${words.join(' ')} exited with ${code}:\n${logs.slice(-2000)}`);
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(usage) as NodeJS.ResourceUsage;
-  return { seconds, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakBytes: maxRSS * 1024, output, logs };
+  const { cpuMicroseconds, peakBytes } = JSON.parse(usage) as Usage;
+  return { seconds, cpuSeconds: cpuMicroseconds / 1e6, peakBytes, output, logs };
 }

@@ -4,6 +4,18 @@
  */
 import { writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
+import { peakMemory } from '../support/peak-memory.ts';
+
+/** What a measured program used. */
+export interface Usage {
+  cpuMicroseconds: number;
+  peakBytes: number;
+}
+
+function usage(): Usage {
+  const { userCPUTime, systemCPUTime } = process.resourceUsage();
+  return { cpuMicroseconds: userCPUTime + systemCPUTime, peakBytes: peakMemory() };
+}
 
 // Worker threads load this too, and usage is that of the whole process.
-if (isMainThread) process.once('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())));
+if (isMainThread) process.once('exit', () => writeSync(3, JSON.stringify(usage())));

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { launcher } from './command-line.ts';
+import { peakMemory } from './peak-memory.ts';
 
 /** A command that listens, as a process of its own. */
 export interface ListeningProcess {
@@ -29,10 +29,7 @@ export async function startListening(dataFolder: string, command: string): Promi
     child,
     address: (JSON.parse(printed) as { address: string }).address,
     log: () => log,
-    peakMegabytes() {
-      const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
-      return Math.round(Number(kilobytes) / 1024);
-    },
+    peakMegabytes: () => Math.round(peakMemory(child.pid) / 2 ** 20),
     async end(signal) {
       const exit = once(child, 'exit');
       if (child.kill(signal)) await exit;

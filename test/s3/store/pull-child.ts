@@ -3,6 +3,7 @@ import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { samePoint, watchedEffects, type StepPoint } from '../../fault/lives/watched-effects.ts';
+import { peakMemory } from '../../support/peak-memory.ts';
 
 /** What the process is to do, as JSON in its first argument. */
 export interface ChildPull {
@@ -23,5 +24,5 @@ const effects = watchedEffects(Date.now(), (point) => {
 });
 const terminal = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
 const pulled = await pullSources({ data: new DataDirectory(root), terminal }, effects);
-const said: ChildPulled = { pulled, peakMegabytes: process.resourceUsage().maxRSS / 1024 };
+const said: ChildPulled = { pulled, peakMegabytes: peakMemory() / 2 ** 20 };
 process.stdout.write(JSON.stringify(said));
