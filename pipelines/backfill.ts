@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { readSettings } from '../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { assertNotStopped, UsageError } from '../src/kit/errors/errors.ts';
 import { modelsStage } from '../src/pipeline/models/models-stage.ts';
@@ -15,7 +14,8 @@ import type { ReportDay } from '../src/pipeline/models/report-days.ts';
 import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
 import { aheadOfClock, futureTimestampsAdvice } from '../src/kit/time/ahead-of-clock.ts';
-import { runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
+import { runPipeline, type RunRequest } from './run-pipeline.ts';
+import { withWarehouse } from './with-warehouse.ts';
 
 export interface BackfillRequest extends RunRequest {
   scope: BackfillScope;
@@ -48,8 +48,7 @@ export function planBackfill(
       );
     return reportsToBackfill(state, scope);
   };
-  const settings = readSettings(data);
-  return withWarehouse('backfill reports --dry-run', data, terminal, work, settings, effects, { isPreview: true });
+  return withWarehouse({ command: 'backfill reports --dry-run', data, terminal, effects, isPreview: true }, work);
 }
 
 /**

@@ -9,7 +9,7 @@ import { acquireDeliveryLock } from '../src/postbacks/store/delivery-lock.ts';
 import { giveUpKnownStore } from '../src/pipeline/deliveries/known-store.ts';
 import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
-import { withWarehouse } from './run-pipeline.ts';
+import { withWarehouse } from './with-warehouse.ts';
 
 export const moveTargets = ['postgres', 'sqlite'] as const;
 
@@ -77,5 +77,5 @@ export async function giveUpPostbacks(
   if (to === 'postgres' && holdsDeliveries(data))
     throw new UsageError(`${data.deliveriesFile} is not lost: leave --lost out, and its deliveries are moved`);
   const work = ({ connection }: StateDatabase) => giveUpKnownStore(connection);
-  await withWarehouse('postbacks move', data, terminal, work, settings);
+  await withWarehouse({ command: 'postbacks move', data, terminal, settings }, work);
 }

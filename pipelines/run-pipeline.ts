@@ -1,11 +1,8 @@
 import type { DataDirectory } from '../src/kit/config/data-directory.ts';
 import { adoptPulls } from './adopt-pulls.ts';
-import { readSettings, type Settings } from '../src/kit/config/settings.ts';
+import { readSettings } from '../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { assertNotStopped, StoppedError } from '../src/kit/errors/errors.ts';
-import { keepCopy, noteDamage } from '../src/pipeline/recovery/damage-note.ts';
-import { openWarehouse, type Opening } from '../src/pipeline/recovery/recover-state.ts';
-import { fitThreads } from '../src/pipeline/warehouse/small-warehouse.ts';
 import { readSites, type Sites } from '../src/kit/sites/sites.ts';
 import { currentManifest } from '../src/pipeline/snapshot/snapshot-store.ts';
 import { assertNotOlder } from '../src/pipeline/snapshot/publish-stage.ts';
@@ -13,15 +10,13 @@ import { assertNotAhead } from '../src/kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, type Moment } from '../src/kit/time/moment.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/pipeline/runs/stage.ts';
-import { openStateDatabase, type StateDatabase } from '../src/pipeline/warehouse/database.ts';
+import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { isInterruption, untilInterrupted } from '../src/kit/duckdb/interruption.ts';
-import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
 import { copyRecentRuns } from '../src/pipeline/runs/recent-runs.ts';
 import { noteOutcome } from '../src/pipeline/runs/pipeline-outcomes.ts';
 import { forgetRefusedRuns, noteRefusedRun } from '../src/pipeline/runs/refused-runs.ts';
-import { claimLanding } from '../src/pipeline/runs/landing-claim.ts';
-import { runOnStorage } from '../src/pipeline/runs/run-on-storage.ts';
 import { RunLedger, type StageRows } from '../src/pipeline/runs/run-ledger.ts';
+import { UnendedRun, withWarehouse } from './with-warehouse.ts';
 
 export interface RunRequest {
   data: DataDirectory;
@@ -74,7 +69,7 @@ export async function runPipeline<Result extends object>(
   // A failure is no refused run where the ledger has it, and no outcome where the request itself is refused.
   let failureNotes: 'none' | 'outcome' | 'outcome and refused run' =
     settings.storage?.follow === true ? 'none' : 'outcome and refused run';
-  const open = async (state: StateDatabase) => {
+  const begin = async (state: StateDatabase) => {
     // Read once the warehouse is held: a run that this one waited for may have published as of a later moment.
     const clock = readRunClock(effects, request.asOf);
     const published = await currentManifest(data);
@@ -84,15 +79,16 @@ export async function runPipeline<Result extends object>(
       assertNotOlder(clock, published.as_of, { isAskedFor });
       failureNotes = 'outcome and refused run';
     }
-    const parts = { ...clock, data, settings, ...terminal, effects };
+    const parts = { ...clock, data, settings, ...terminal, effects, stop: request.stop };
     const onBegun = () => void (failureNotes = 'outcome');
-    const result = await ledgeredRun(pipeline, { ...request, onBegun }, parts, state, sites, work);
+    const begun = { pipeline, scheduledAt: request.scheduledAt, parts, state, sites, onBegun };
+    const result = await ledgeredRun(begun, work);
     // The ledger has the run as done now, so it does not show a failure from here on.
     failureNotes = 'outcome and refused run';
     return result;
   };
   try {
-    const result = await withWarehouse(command, data, terminal, open, settings, effects);
+    const result = await withWarehouse({ command, data, terminal, settings, effects }, begin);
     await forgetRefusedRuns(noting);
     await noteOutcome(noting, pipeline);
     return result;
@@ -103,80 +99,16 @@ export async function runPipeline<Result extends object>(
   }
 }
 
-/**
- * Locks and opens the warehouse for `work`. Waits as long as configured, then throws `WarehouseBusyError`. For a
- * preview, which changes nothing, throws `OlderStateError` where an older version wrote the state.
- */
-export async function withWarehouse<Result>(
-  command: string,
-  data: DataDirectory,
-  { logger }: Terminal,
-  work: (state: StateDatabase) => Promise<Result>,
-  settings: Settings = readSettings(data),
-  effects: Effects = realEffects,
-  { isPreview = false } = {},
-): Promise<Result> {
-  return withWriterLock(command, { data, settings, logger, effects, isPreview }, async (opening) => {
-    await claimLanding(data, settings.storage?.url);
-    using storage = await runOnStorage(settings, opening);
-    const state = await openWarehouse(opening);
-    let result: Result;
-    try {
-      await fitThreads(state.connection, settings);
-      await storage?.begin(state);
-      result = await work(state);
-      await storage?.note(state);
-    } catch (caught) {
-      // The first error is the one to report.
-      await state.close().catch(() => undefined);
-      const error = caught instanceof UnendedRun ? caught.cause : caught;
-      if (caught instanceof UnendedRun) await caught.end(opening, settings);
-      const damage = await noteDamage(data, error, effects).catch((failure: unknown) => {
-        logger.warn({ err: failure }, 'the damage could not be noted for the next run; run `offerline doctor --deep`');
-        return undefined;
-      });
-      throw damage ?? error;
-    }
-    await state.close();
-    await keepCopy(opening);
-    await storage?.publish({ sweep: command === 'run maintenance' });
-    return result;
-  });
-}
-
-/** A run failed by its cause, and its database accepts no statement any more, so that the run could not be ended. */
-class UnendedRun extends Error {
-  override readonly cause: Error;
-  constructor(cause: Error) {
-    super(cause.message);
-    this.cause = cause;
-  }
-
-  /** Opens the database again to end the run. Where that fails, too, the next run marks this one as interrupted. */
-  async end({ data, effects, logger }: Opening, settings: Settings): Promise<void> {
-    try {
-      const state = await openStateDatabase(data, settings, undefined, effects);
-      try {
-        await new RunLedger(state).endRunning(momentOfMilliseconds(effects.now()), this.cause.message);
-        await copyRecentRuns({ data, effects, logger }, state);
-      } finally {
-        await state.close();
-      }
-    } catch (error) {
-      logger.warn(
-        { err: error },
-        'the end of this run could not be written to the ledger; the next run marks it as interrupted',
-      );
-    }
-  }
+/** A run that has the warehouse, and no row in the ledger yet. */
+interface RunWithoutRow extends Pick<OpenRun, 'state' | 'sites'>, Pick<RunRequest, 'scheduledAt'> {
+  pipeline: string;
+  parts: Omit<Run, 'runId'>;
+  /** Called once the ledger has its row. */
+  onBegun: () => void;
 }
 
 async function ledgeredRun<Result extends object>(
-  pipeline: string,
-  { scheduledAt, stop, onBegun }: Pick<RunRequest, 'scheduledAt' | 'stop'> & { onBegun: () => void },
-  parts: Omit<Run, 'runId'>,
-  state: StateDatabase,
-  sites: Sites,
+  { pipeline, scheduledAt, parts, state, sites, onBegun }: RunWithoutRow,
   work: (open: OpenRun) => Promise<Result>,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const ledger = new RunLedger(state);
@@ -184,7 +116,7 @@ async function ledgeredRun<Result extends object>(
   const now = () => momentOfMilliseconds(parts.effects.now());
   const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock, scheduledAt);
   onBegun();
-  const run: Run = { ...parts, runId, stop };
+  const run: Run = { ...parts, runId };
   await copyRecentRuns(run, state);
   run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);
   let result: Result;

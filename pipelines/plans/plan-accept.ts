@@ -6,7 +6,8 @@ import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/kit/text/decimal-text.ts';
 import type { Moment } from '../../src/kit/time/moment.ts';
-import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
+import type { RunRequest } from '../run-pipeline.ts';
+import { withWarehouse } from '../with-warehouse.ts';
 
 /** Effect of accepting a held export. */
 export interface AcceptPlan {
@@ -42,17 +43,12 @@ export async function planAccept(
 ): Promise<AcceptPlan> {
   const settings = readSettings(data);
   const { held, removed, active } = await withWarehouse(
-    'offers accept --dry-run',
-    data,
-    terminal,
+    { command: 'offers accept --dry-run', data, terminal, settings, isPreview: true },
     async ({ connection }) => {
       const found = await heldExport(connection, fileId);
       const reading = { data, settings, wallClock: new Date(realEffects.now()) };
       return { held: found, ...(await previewHeldExport(connection, found, reading)) };
     },
-    settings,
-    realEffects,
-    { isPreview: true },
   );
   const published = await currentManifest(data);
   const figures = published === undefined ? [] : await figuresOf(data.current, removed);

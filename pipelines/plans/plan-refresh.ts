@@ -14,7 +14,8 @@ import { assertNotAhead } from '../../src/kit/time/ahead-of-clock.ts';
 import type { Moment } from '../../src/kit/time/moment.ts';
 import type { LandingKind } from '../../src/kit/vocabulary/values.ts';
 import { duePostbacks } from '../../src/postbacks/due-postbacks.ts';
-import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
+import type { RunRequest } from '../run-pipeline.ts';
+import { withWarehouse } from '../with-warehouse.ts';
 import { leftOut } from './left-out.ts';
 
 /** A landing file that a refresh would ingest. */
@@ -56,9 +57,7 @@ export async function planRefresh(
   if (!allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   const scan = await findLandingFiles(data.landing, isMappedBy(settings));
   const { files, left, reports } = await withWarehouse(
-    'run refresh --dry-run',
-    data,
-    terminal,
+    { command: 'run refresh --dry-run', data, terminal, settings, effects, isPreview: true },
     async (state) => {
       const seen = await seenFiles(state, scan.files);
       const unchanged = new Set(seen.map(({ path }) => path));
@@ -79,9 +78,6 @@ export async function planRefresh(
         reports: await reportsToBackfill(state, { all: false }),
       };
     },
-    settings,
-    effects,
-    { isPreview: true },
   );
   const published = await currentManifest(data);
   if (published !== undefined && !allowOlder) assertNotOlder(clock, published.as_of);

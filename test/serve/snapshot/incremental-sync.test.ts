@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
-import { withWarehouse } from '../../../pipelines/run-pipeline.ts';
+import { withWarehouse } from '../../../pipelines/with-warehouse.ts';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { acceptHeldExport, heldExports } from '../../../src/pipeline/ingest/catalog/catalog-holds.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
@@ -98,7 +98,7 @@ async function runStep(
     );
   }
   if (accepts && holds.length > 0) {
-    await withWarehouse('offers accept', data, terminal, async (state) => {
+    await withWarehouse({ command: 'offers accept', data, terminal }, async (state) => {
       for (const { fileId } of await heldExports(state.connection))
         await state.transaction(() => acceptHeldExport(state.connection, fileId));
     });

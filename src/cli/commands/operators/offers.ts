@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { acceptHeldExport, heldExports } from '../../../pipeline/ingest/catalog/catalog-holds.ts';
 import { planAccept, type AcceptPlan } from '../../../../pipelines/plans/plan-accept.ts';
-import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
+import { withWarehouse } from '../../../../pipelines/with-warehouse.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, printAnswer, existingData, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -13,8 +13,9 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     'held',
     'Lists exports that are held, since they would remove more than half of their source',
   ).action(async (options: { json?: boolean }) => {
-    const held = await withWarehouse('offers held', existingData(), context.terminal, ({ connection }) =>
-      heldExports(connection),
+    const held = await withWarehouse(
+      { command: 'offers held', data: existingData(), terminal: context.terminal },
+      ({ connection }) => heldExports(connection),
     );
     printAnswer(
       context,
@@ -31,8 +32,9 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
         const plan = await planAccept({ data: existingData(), terminal: context.terminal }, fileId);
         return printAnswer(context, options, { dry_run: true, ...plan }, describePlan(plan));
       }
-      const accepted = await withWarehouse('offers accept', existingData(), context.terminal, (state) =>
-        state.transaction(() => acceptHeldExport(state.connection, fileId)),
+      const accepted = await withWarehouse(
+        { command: 'offers accept', data: existingData(), terminal: context.terminal },
+        (state) => state.transaction(() => acceptHeldExport(state.connection, fileId)),
       );
       const path = visibleText(accepted.path);
       printAnswer(context, options, { accepted }, `${path} is ingested by the next \`offerline run refresh\``);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
+import { withWarehouse } from '../../../../pipelines/with-warehouse.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { archivableFiles } from '../../../pipeline/maintenance/archivable-files.ts';
 import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
@@ -26,7 +26,7 @@ export function addMaintenanceCommands(program: Command, context: CommandContext
       const now = realEffects.now();
       const needed = logsReadAtStart(data, now);
       const before = now - options.olderThan * millisecondsPerDay;
-      const files = await withWarehouse('maintenance landing', data, context.terminal, (state) =>
+      const files = await withWarehouse({ command: 'maintenance landing', data, terminal: context.terminal }, (state) =>
         archivableFiles(data, state, before, (path) => needed.has(path)),
       );
       const shown = files.map(({ path, bytes, modified }) => ({
