@@ -60,66 +60,132 @@ export function sortDifferences(
   siteKey: string,
   scope: Scope,
 ): Sorted {
-  const sorted: Sorted = {
-    differences: [],
-    agreed: { count: 0, there: 0n, here: 0n },
-    outside: { rows: 0, conversions: 0 },
-  };
+  const sorting = new Sorting(scope);
   for (const { claim, conversion } of pairs) {
-    sortPair(sorted, claim, conversion, scope);
-    for (const row of claim.repeated) sortRepeated(sorted, row, conversion, scope);
+    sorting.takePair(claim, conversion);
+    for (const row of claim.repeated) sorting.takeRepeated(row, conversion);
   }
   for (const claim of claims) {
-    sortClaim(sorted, claim, clicks.get(claim.clickId), siteKey, scope);
-    for (const row of claim.repeated) sortRepeated(sorted, row, null, scope);
+    sorting.takeClaim(claim, clicks.get(claim.clickId), siteKey);
+    for (const row of claim.repeated) sorting.takeRepeated(row, null);
   }
-  for (const conversion of conversions) sortConversion(sorted, conversion, scope);
-  sorted.differences.sort(
+  for (const conversion of conversions) sorting.takeConversion(conversion);
+  sorting.differences.sort(
     (one, other) =>
       differenceKinds.indexOf(one.difference) - differenceKinds.indexOf(other.difference) ||
       (one.line ?? 0) - (other.line ?? 0),
   );
-  return sorted;
+  const { differences, agreed, outside } = sorting;
+  return { differences, agreed, outside };
 }
 
-function sortPair(sorted: Sorted, claim: Claim, conversion: OurConversion, scope: Scope): void {
-  const inThere = isInPeriod(claim.time, scope);
-  const inHere = isInPeriod(conversion.time, scope);
-  if (!inThere && !inHere) {
-    sorted.outside.rows++;
-    sorted.outside.conversions++;
-    return;
+class Sorting implements Sorted {
+  readonly differences: Difference[] = [];
+  readonly agreed = { count: 0, there: 0n, here: 0n };
+  readonly outside = { rows: 0, conversions: 0 };
+  readonly #scope: Scope;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
   }
-  const [there, here] = [claimDue(claim, conversion), conversionDue(conversion)];
-  if (inThere !== inHere) {
-    const detail = inThere ? 'in the period there, outside of it here' : 'in the period here, outside of it there';
-    if (there > 0n || here > 0n)
-      add(sorted, 'late', claim, conversion, detail, inThere ? there : 0n, inHere ? here : 0n);
-  } else if (isDifferentState(claim, conversion)) {
-    const since = conversion.reversedAt === null ? '' : ` since ${conversion.reversedAt}`;
-    const why =
-      conversion.status === 'unattributed'
-        ? 'its offer or milestone is unknown here'
-        : `${claim.state} there, ${conversion.status} here${since}`;
-    add(sorted, 'state', claim, conversion, why, there, here);
-  } else if (conversion.status === 'credited') {
-    const gap = there - here;
-    if ((gap < 0n ? -gap : gap) > scope.tolerance)
-      add(
-        sorted,
-        'amount',
-        claim,
-        conversion,
-        `${pointsText(gap)} more there than here`.replace(/^-(\S+) more/, '$1 less'),
-        there,
-        here,
-      );
-    else
-      sorted.agreed = {
-        count: sorted.agreed.count + 1,
-        there: sorted.agreed.there + there,
-        here: sorted.agreed.here + here,
-      };
+
+  takePair(claim: Claim, conversion: OurConversion): void {
+    const inThere = isInPeriod(claim.time, this.#scope);
+    const inHere = isInPeriod(conversion.time, this.#scope);
+    if (!inThere && !inHere) {
+      this.outside.rows++;
+      this.outside.conversions++;
+      return;
+    }
+    const sides = { row: claim, conversion };
+    const [there, here] = [claimDue(claim, conversion), conversionDue(conversion)];
+    if (inThere !== inHere) {
+      const detail = inThere ? 'in the period there, outside of it here' : 'in the period here, outside of it there';
+      if (there > 0n || here > 0n)
+        this.#add('late', sides, detail, { there: inThere ? there : 0n, here: inHere ? here : 0n });
+    } else if (isDifferentState(claim, conversion)) {
+      this.#add('state', sides, whyDifferentState(claim, conversion), { there, here });
+    } else if (conversion.status === 'credited') {
+      const gap = there - here;
+      if ((gap < 0n ? -gap : gap) > this.#scope.tolerance) {
+        const detail = `${pointsText(gap)} more there than here`.replace(/^-(\S+) more/, '$1 less');
+        this.#add('amount', sides, detail, { there, here });
+      } else {
+        this.agreed.count++;
+        this.agreed.there += there;
+        this.agreed.here += here;
+      }
+    }
+  }
+
+  /** A row that the list has once more. */
+  takeRepeated(row: PublisherReward, conversion: OurConversion | null): void {
+    if (!isInPeriod(row.time, this.#scope)) this.outside.rows++;
+    else if (row.state === 'credited') {
+      const there = row.amount ?? conversion?.amount ?? 0n;
+      this.#add('duplicate', { row, conversion }, 'listed there before', { there, here: 0n });
+    }
+  }
+
+  /** A claim without a conversion here. One that is due on neither side is no difference. */
+  takeClaim(claim: Claim, click: ClaimedClick | undefined, siteKey: string): void {
+    const { asOf } = this.#scope;
+    if (!isInPeriod(claim.time, this.#scope)) this.outside.rows++;
+    else if (claim.state === 'credited' || claim.state === 'pending') {
+      const sides = { row: claim, conversion: null };
+      const due = { there: claim.state === 'credited' ? (claim.amount ?? 0n) : 0n, here: 0n };
+      if (claim.time !== undefined && compareMoments(claim.time, asOf) > 0) {
+        this.#add('late', sides, `later than the snapshot, which is as of ${asOf}`, due);
+      } else if (click?.siteKey === siteKey) {
+        const detail = `the click of ${click.clickedAt ?? 'unknown time'} has no further conversion`;
+        this.#add('missing_here', sides, detail, due);
+      } else {
+        this.#add('unknown_click', sides, whyUnknownClick(click), due);
+      }
+    }
+  }
+
+  /** A conversion that the publisher does not list. */
+  takeConversion(conversion: OurConversion): void {
+    if (!isInPeriod(conversion.time, this.#scope)) this.outside.conversions++;
+    else if (conversion.status === 'credited') {
+      const { postback } = conversion;
+      const sides = { row: null, conversion };
+      const due = { there: 0n, here: conversion.amount ?? 0n };
+      if (postback === null) this.#add('missing_there', sides, 'no postback was to be sent', due);
+      else if (postback.deliveredAt !== null) {
+        const late = !isInPeriod(postback.deliveredAt, this.#scope);
+        const detail = `its postback was delivered at ${postback.deliveredAt}${late ? ', after the period' : ''}`;
+        this.#add(late ? 'late' : 'missing_there', sides, detail, due);
+      } else {
+        const detail = `its postback is ${postback.state}${postback.lastError === null ? '' : `: ${postback.lastError}`}`;
+        this.#add(postback.state === 'dead' ? 'missing_there' : 'late', sides, detail, due);
+      }
+    }
+  }
+
+  /** One of the sides may lack it. */
+  #add(
+    difference: DifferenceKind,
+    { row, conversion }: { row: PublisherReward | null; conversion: OurConversion | null },
+    detail: string,
+    due: Difference['due'],
+  ): void {
+    this.differences.push({
+      difference,
+      click_id: row?.clickId ?? conversion?.clickId ?? '',
+      conversion_id: conversion?.conversionId ?? row?.conversionId ?? null,
+      offer_id: conversion?.offerId ?? null,
+      line: row?.line ?? null,
+      state_there: row?.state ?? null,
+      state_here: conversion?.status ?? null,
+      amount_there: row?.amount === undefined ? null : pointsText(row.amount),
+      amount_here: conversion?.amount === undefined ? null : pointsText(conversion.amount),
+      time_there: row?.time ?? null,
+      time_here: conversion?.time ?? null,
+      detail,
+      due,
+    });
   }
 }
 
@@ -129,98 +195,14 @@ function isDifferentState({ state }: Claim, { status }: OurConversion): boolean 
   return state === 'credited' || (state === 'pending' && status !== 'unattributed' && status !== 'pending');
 }
 
-function sortRepeated(sorted: Sorted, row: PublisherReward, conversion: OurConversion | null, scope: Scope): void {
-  if (!isInPeriod(row.time, scope)) sorted.outside.rows++;
-  else if (row.state === 'credited')
-    add(sorted, 'duplicate', row, conversion, 'listed there before', row.amount ?? conversion?.amount ?? 0n, 0n);
+function whyDifferentState({ state }: Claim, { status, reversedAt }: OurConversion): string {
+  if (status === 'unattributed') return 'its offer or milestone is unknown here';
+  return `${state} there, ${status} here${reversedAt === null ? '' : ` since ${reversedAt}`}`;
 }
 
-/** Sorts a claim without a conversion here. One that is due on neither side is no difference. */
-function sortClaim(sorted: Sorted, claim: Claim, click: ClaimedClick | undefined, siteKey: string, scope: Scope): void {
-  if (!isInPeriod(claim.time, scope)) sorted.outside.rows++;
-  else if (claim.state === 'credited' || claim.state === 'pending') {
-    const there = claim.state === 'credited' ? (claim.amount ?? 0n) : 0n;
-    if (claim.time !== undefined && compareMoments(claim.time, scope.asOf) > 0) {
-      add(sorted, 'late', claim, null, `later than the snapshot, which is as of ${scope.asOf}`, there, 0n);
-    } else if (click?.siteKey === siteKey) {
-      add(
-        sorted,
-        'missing_here',
-        claim,
-        null,
-        `the click of ${click.clickedAt ?? 'unknown time'} has no further conversion`,
-        there,
-        0n,
-      );
-    } else {
-      const why =
-        click === undefined
-          ? 'no such click was ingested'
-          : click.siteKey === null
-            ? 'a conversion came, and waits for this click'
-            : "the click is another site's";
-      add(sorted, 'unknown_click', claim, null, why, there, 0n);
-    }
-  }
-}
-
-/** Sorts a conversion that the publisher does not list. */
-function sortConversion(sorted: Sorted, conversion: OurConversion, scope: Scope): void {
-  if (!isInPeriod(conversion.time, scope)) sorted.outside.conversions++;
-  else if (conversion.status === 'credited') {
-    const { postback } = conversion;
-    const here = conversion.amount ?? 0n;
-    if (postback === null) add(sorted, 'missing_there', null, conversion, 'no postback was to be sent', 0n, here);
-    else if (postback.deliveredAt !== null) {
-      const late = !isInPeriod(postback.deliveredAt, scope);
-      add(
-        sorted,
-        late ? 'late' : 'missing_there',
-        null,
-        conversion,
-        `its postback was delivered at ${postback.deliveredAt}${late ? ', after the period' : ''}`,
-        0n,
-        here,
-      );
-    } else {
-      const dead = postback.state === 'dead';
-      add(
-        sorted,
-        dead ? 'missing_there' : 'late',
-        null,
-        conversion,
-        `its postback is ${postback.state}${postback.lastError === null ? '' : `: ${postback.lastError}`}`,
-        0n,
-        here,
-      );
-    }
-  }
-}
-
-function add(
-  sorted: Sorted,
-  difference: DifferenceKind,
-  row: PublisherReward | null,
-  conversion: OurConversion | null,
-  detail: string,
-  there: Amount,
-  here: Amount,
-): void {
-  sorted.differences.push({
-    difference,
-    click_id: row?.clickId ?? conversion?.clickId ?? '',
-    conversion_id: conversion?.conversionId ?? row?.conversionId ?? null,
-    offer_id: conversion?.offerId ?? null,
-    line: row?.line ?? null,
-    state_there: row?.state ?? null,
-    state_here: conversion?.status ?? null,
-    amount_there: row?.amount === undefined ? null : pointsText(row.amount),
-    amount_here: conversion?.amount === undefined ? null : pointsText(conversion.amount),
-    time_there: row?.time ?? null,
-    time_here: conversion?.time ?? null,
-    detail,
-    due: { there, here },
-  });
+function whyUnknownClick(click: ClaimedClick | undefined): string {
+  if (click === undefined) return 'no such click was ingested';
+  return click.siteKey === null ? 'a conversion came, and waits for this click' : "the click is another site's";
 }
 
 /** Returns the amount that is due there; without one in the list, the amount here. */
