@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
 import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
-import { readSettings } from '../../kit/config/settings.ts';
+import { readSettings, type Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 import type { Day } from '../../kit/time/moment.ts';
@@ -53,64 +53,85 @@ export interface Diagnosis {
 
 /** Examines the data directory, and repairs it where asked to. The caller holds the writer lock. */
 export async function examine(opening: Opening, request: DoctorRequest): Promise<Diagnosis> {
-  const { data } = opening;
-  const settings = readSettings(data);
+  const settings = readSettings(opening.data);
   // It has no state, and storage brings it whatever it lacks.
   const isFollower = settings.storage?.follow === true;
-  const findings = [...(await examineMachine(data)), ...examineAccess(data)];
-  const snapshots = await examineSnapshots(data, request.deep);
-  const copies = isFollower ? { findings: [], damaged: [] } : await examineCopies(data, request.deep);
-  const deliveries = await examineDeliveries(data, request.deep, opening.effects.now());
-  const pictures = request.deep ? await examinePictures(data) : { findings: [], damaged: [] };
-  findings.push(
+  const { findings, damaged } = await examineFiles(opening, settings, request.deep);
+  if (isFollower) leaveToWriter(findings);
+  if (request.repair) {
+    closeFolders(findings);
+    await putDeliveriesAside(opening, findings);
+  }
+  // A damaged snapshot may share event files with the warehouse: all are read before it is moved away.
+  const deep = request.deep || (request.repair && damaged.snapshots.length > 0);
+  if (!isFollower) await examineWarehouse(opening, request, deep, findings);
+  if (!request.repair) return { findings, repaired: [] };
+  for (const path of damaged.pictures) await opening.effects.files.remove(path, 'damaged picture: removed');
+  // Comes last: a damaged snapshot or copy may still have files that the state needs.
+  await putFoldersAside(opening, damaged, findings);
+  return { findings, repaired: findings.filter(({ repairable }) => repairable) };
+}
+
+/** What is damaged beside the warehouse: names of snapshots, paths of copies and of pictures. */
+interface DamagedFiles {
+  snapshots: string[];
+  copies: string[];
+  pictures: string[];
+}
+
+/** Examines all but the warehouse. */
+async function examineFiles(
+  { data, effects }: Opening,
+  settings: Settings,
+  deep: boolean,
+): Promise<{ findings: Finding[]; damaged: DamagedFiles }> {
+  const none = { findings: [], damaged: [] };
+  const now = effects.now();
+  const machine = [...(await examineMachine(data)), ...examineAccess(data)];
+  const snapshots = await examineSnapshots(data, deep);
+  const copies = settings.storage?.follow === true ? none : await examineCopies(data, deep);
+  const deliveries = await examineDeliveries(data, deep, now);
+  const pictures = deep ? await examinePictures(data) : none;
+  const findings = [
+    ...machine,
     ...snapshots.findings,
     ...copies.findings,
     ...deliveries,
     ...pictures.findings,
-    ...(await examinePublishedTime(data, opening.effects.now())),
+    ...(await examinePublishedTime(data, now)),
     ...examineRuns(data),
     ...examineSchedule(data, settings),
     ...examineSites(data),
     ...examineSources(data),
-    ...(await examineLandingFolder(data, settings, opening.effects.now())),
-  );
-  if (isFollower) leaveToWriter(findings);
-  if (request.repair) closeFolders(findings);
-  const damaged = deliveries.filter(({ repairable }) => repairable);
-  if (request.repair && damaged.length > 0) {
-    const reason = damaged.map(({ problem }) => problem).join('\n');
-    await quarantineDeliveries(
-      data,
-      reason,
-      { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined },
-      opening.effects,
-    );
-  }
+    ...(await examineLandingFolder(data, settings, now)),
+  ];
+  const damaged = { snapshots: snapshots.damaged, copies: copies.damaged, pictures: pictures.damaged };
+  return { findings, damaged };
+}
 
-  let state = isFollower ? undefined : await openUnrepaired(opening, request, findings);
-  if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
-    state = await recoverState(
-      opening,
-      findings.find(({ check }) => check === 'state')?.problem ?? 'the doctor found it damaged',
-    );
-  }
+async function putDeliveriesAside({ data, effects }: Opening, findings: readonly Finding[]): Promise<void> {
+  const damaged = findings.filter(({ check, repairable }) => check === 'deliveries' && repairable);
+  if (damaged.length === 0) return;
+  const reason = damaged.map(({ problem }) => problem).join('\n');
+  const lock = { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined };
+  await quarantineDeliveries(data, reason, lock, effects);
+}
+
+async function examineWarehouse(
+  opening: Opening,
+  request: DoctorRequest,
+  deep: boolean,
+  findings: Finding[],
+): Promise<void> {
+  let state = await openUnrepaired(opening, request, findings);
+  const damage = findings.find(({ check }) => check === 'state');
+  if (state === undefined && request.repair && damage !== undefined)
+    state = await recoverState(opening, damage.problem);
   try {
-    // A damaged snapshot may share event files with the warehouse: all are read before it is moved away.
-    const deep = request.deep || (request.repair && snapshots.damaged.length > 0);
     if (state !== undefined) state = await examineOpen(opening, { ...request, deep }, state, findings);
   } finally {
     await state?.close();
   }
-  if (request.repair)
-    for (const path of pictures.damaged) await opening.effects.files.remove(path, 'damaged picture: removed');
-  // Comes last: a damaged snapshot or copy may still have files that the state needs.
-  if (request.repair) {
-    // Damaged snapshots are better than none: without a good one they stay until a refresh has published.
-    const good = await newestGoodToPublish(data, opening.effects.now());
-    const replaced = good === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
-    await repairFolders(opening, [...replaced, ...copies.damaged], findings);
-  }
-  return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
 }
 
 /** `--repair` is refused on a machine that follows storage. */
@@ -255,27 +276,26 @@ async function sumAgain(state: StateDatabase, days: readonly Day[]): Promise<voi
   }, 'repair of sums');
 }
 
-async function repairFolders(
+/** Damaged snapshots are better than none: without a good one they stay until a refresh has published. */
+async function putFoldersAside(
   { data, effects }: Opening,
-  damaged: readonly string[],
+  { snapshots, copies }: DamagedFiles,
   findings: readonly Finding[],
 ): Promise<void> {
+  const good = await newestGoodToPublish(data, effects.now());
+  const replaced = good === undefined ? [] : snapshots.map((name) => join(data.published, name));
+  const damaged = [...replaced, ...copies];
   if (damaged.length > 0) {
-    const aside = await QuarantineFolder.make(
-      data,
-      findings
-        .filter(({ check }) => check === 'snapshots' || check === 'copies')
-        .map(({ problem }) => problem)
-        .join('\n'),
-      effects,
-    );
+    const reason = findings
+      .filter(({ check }) => check === 'snapshots' || check === 'copies')
+      .map(({ problem }) => problem)
+      .join('\n');
+    const aside = await QuarantineFolder.make(data, reason, effects);
     const moved = new Set(damaged);
     const others = (await snapshotNames(data)).filter((name) => !moved.has(join(data.published, name)));
     await writeLake(data, others, effects);
     for (const path of damaged) await aside.moveIn(path);
   }
-  if (existsSync(data.current)) return;
-  const good = await newestGoodToPublish(data, effects.now());
-  if (good === undefined) return;
-  await switchCurrent(data, good.manifest.snapshot_id, effects.files);
+  if (good !== undefined && !existsSync(data.current))
+    await switchCurrent(data, good.manifest.snapshot_id, effects.files);
 }
