@@ -89,6 +89,9 @@ export async function createTracker(options: TrackerOptions): Promise<Tracker> {
   const clickHandler = clickHandlerOf(parts, clicks, keys);
   const conversionHandler = await conversionHandlerOf(parts, conversions);
 
+  const stopping = new AbortController();
+  const counting = countingImported(parts, uncounted, stopping.signal);
+  const routine = routineOf(parts, logs, counting);
   const unready = () => reasonToRefuse(followed.routes, logs, now());
   metrics.watch({ logs, routes: followed.routes, isReady: () => unready() === undefined, now });
   const server = createTrackerServer({
@@ -98,44 +101,23 @@ export async function createTracker(options: TrackerOptions): Promise<Tracker> {
     metrics,
     async unready() {
       // A check right after a refresh is to see its routes.
-      await polled();
+      await routine.polled();
       return unready();
     },
     log,
   });
 
-  const stopping = new AbortController();
-  const counting = countingImported(parts, uncounted, stopping.signal);
-  const polls = new SingleFlight(async () => {
-    await followed.poll();
-    // Not awaited: it may take long.
-    void counting.run();
-  });
-  const tick = async () => {
-    await Promise.all(logs.map((each) => each.tick()));
-  };
-  const logSummary = () => {
-    const answered = metrics.takeSummary();
-    if (answered !== undefined) log.info(answered, 'answered in the last minute');
-  };
-  await polls.run();
-  await tick();
-  const failed = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; will retry`);
-  const polled = () => polls.run().catch(failed('polling for sites, routes, countries and sources'));
-  const stops = [
-    repeat(() => void polled(), pollMilliseconds),
-    repeat(() => void tick().catch(failed('looking after the logs of clicks and conversions')), tickMilliseconds),
-    repeat(logSummary, summaryMilliseconds),
-  ];
-
+  await routine.poll();
+  await routine.tick();
+  const stop = routine.start(repeat);
   return {
-    poll: () => polls.run(),
-    tick,
+    poll: routine.poll,
+    tick: routine.tick,
     listen: (at) => listenAt(server, at),
     async close() {
       await closeInTime(server, () => new Promise((resolve) => server.close(resolve)), closing);
-      for (const stop of stops) stop();
-      logSummary();
+      stop();
+      routine.summarize();
       for (const each of logs) await each.close();
       await refusals.settled();
       stopping.abort();
@@ -155,6 +137,34 @@ interface TrackerParts extends Pick<TrackerOptions, 'data' | 'settings' | 'log'>
   followed: FollowedFiles;
   imported: ImportedClicks;
   refusals: RefusedConversions;
+}
+
+/** What a tracker does at intervals. `polled` logs what failed, `poll` throws it. */
+function routineOf({ log, metrics, followed }: TrackerParts, logs: readonly RowLog[], counting: SingleFlight) {
+  const polls = new SingleFlight(async () => {
+    await followed.poll();
+    // Not awaited: it may take long.
+    void counting.run();
+  });
+  const failed = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; will retry`);
+  const poll = () => polls.run();
+  const polled = () => poll().catch(failed('polling for sites, routes, countries and sources'));
+  const tick = async () => {
+    await Promise.all(logs.map((each) => each.tick()));
+  };
+  const summarize = () => {
+    const answered = metrics.takeSummary();
+    if (answered !== undefined) log.info(answered, 'answered in the last minute');
+  };
+  const start = (repeat: Repeat) => {
+    const stops = [
+      repeat(() => void polled(), pollMilliseconds),
+      repeat(() => void tick().catch(failed('looking after the logs of clicks and conversions')), tickMilliseconds),
+      repeat(summarize, summaryMilliseconds),
+    ];
+    return () => stops.forEach((stop) => stop());
+  };
+  return { poll, polled, tick, summarize, start };
 }
 
 function openLogs(
