@@ -64,63 +64,18 @@ export function requireRole(access: 'anybody' | 'machine' | Role) {
  * Adds the checks of every request, and the routes to sign in and out. Call it on the root before any route is added,
  * so that unknown paths are checked, too.
  */
-export async function addAccess(
-  app: FastifyInstance,
-  { settings, users, linkFile, renderPage, now }: AccessParts,
-): Promise<Access> {
-  const connection = connectionChecks(settings);
-  const isKnownHost = knownHosts(settings.console);
-  const clientAddress = clientAddresses(settings.trusted_proxies);
-  const addressOf = ({ raw }: FastifyRequest) =>
-    clientAddress(raw.socket.remoteAddress, raw.headers['x-forwarded-for']?.toString());
-  const limits = new AccessLimits();
-  const link = new EnterLink(linkFile);
-  const authenticator = new Authenticator(settings.console.proxy_header, connection, users, new Sessions());
-
-  /** Counts a request; answers 429 and returns true where the limit is reached. */
-  const refusedAsTooMany = (kind: Counted, counted: string, reply: FastifyReply): boolean => {
-    const status = limits.count(kind, counted, now());
-    if (status.allowed) return false;
-    const wait = retryAfterHeader(status, now());
-    const text = html`<h1>Too many requests</h1>
-      <p role="alert">Try again in ${wait['retry-after']} seconds.</p>`;
-    sendHtml(reply.headers(wait), 429, renderPage('Too many requests', text));
-    return true;
-  };
-
-  const isOwnForm = (request: FastifyRequest) =>
-    isReading(request) || isOwnPage(request.raw, connection.isSecure(request.raw));
-
+export async function addAccess(app: FastifyInstance, parts: AccessParts): Promise<Access> {
+  const { users, renderPage, now } = parts;
+  const link = new EnterLink(parts.linkFile);
+  const checks = new AccessChecks(parts);
   app.decorateRequest('user', null);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(securityHeaders);
-    const { raw } = request;
-    if (!isKnownHost(raw)) return refuse(reply, 421, unknownHost);
-    if (connection.isExposed(raw)) return refuse(reply, 403, exposed);
-    const isOwn = request.routeOptions.config.byToken === true ? hasOwnOrigin(raw) : isOwnForm(request);
-    if (!isOwn) return refuse(reply, 403, otherPage);
-    done();
+    if (!checks.isRefusedSender(request, reply)) done();
   });
   // After the first hook, so that nothing else is read of a request that it refuses.
   await app.register(cookie);
   app.addHook('onRequest', (request, reply, done) => {
-    const { raw } = request;
-    const { access } = request.routeOptions.config;
-    const byToken = request.routeOptions.config.byToken === true;
-    const user = byToken ? userOfToken(raw, users) : authenticator.identify(request, now());
-    request.user = user;
-    if (access === 'anybody') return done();
-    if (access === 'machine' && isFromThisMachine(raw.headers, raw.socket.remoteAddress)) return done();
-    const kind = isReading(request) || byToken ? 'page' : 'action';
-    const counted = user === null ? `address ${addressOf(request)}` : `user ${user.name}`;
-    if (refusedAsTooMany(kind, counted, reply)) return;
-    const next = isReading(request) ? ownPath(request.url) : '/';
-    if (user === null && byToken) return refuse(reply.header('www-authenticate', 'Bearer'), 401, noToken);
-    if (user === null) return void sendHtml(reply, 401, signInPage(renderPage, next));
-    const required = access === 'machine' ? 'viewer' : (access ?? (isReading(request) ? 'viewer' : 'operator'));
-    if (isAllowed(user.role, required)) return done();
-    if (byToken) return refuse(reply, 403, `${user.name} is a ${user.role}: this needs the role of an ${required}.`);
-    sendHtml(reply, 403, renderPage('Not allowed', notAllowed(user)));
+    if (!checks.isRefusedUser(request, reply)) done();
   });
   // The console takes forms only: any other content type is refused unread.
   app.removeAllContentTypeParsers();
@@ -129,12 +84,83 @@ export async function addAccess(
   addSignInRoutes(app, {
     users,
     link,
-    authenticator,
+    authenticator: checks.authenticator,
     renderPage,
     now,
-    refusedAsTooMany: (request, reply) => refusedAsTooMany('sign-in', addressOf(request), reply),
+    refusedAsTooMany: (request, reply) => checks.isTooMany('sign-in', checks.addressOf(request), reply),
   });
   return { issueLink: () => link.issue(now()) };
+}
+
+/** The checks of a request. Each answers and returns true where it refuses. */
+class AccessChecks {
+  readonly authenticator: Authenticator;
+  readonly #parts: AccessParts;
+  readonly #connection: ReturnType<typeof connectionChecks>;
+  readonly #isKnownHost: ReturnType<typeof knownHosts>;
+  readonly #clientAddress: ReturnType<typeof clientAddresses>;
+  readonly #limits = new AccessLimits();
+
+  constructor(parts: AccessParts) {
+    const { settings, users } = parts;
+    this.#parts = parts;
+    this.#connection = connectionChecks(settings);
+    this.#isKnownHost = knownHosts(settings.console);
+    this.#clientAddress = clientAddresses(settings.trusted_proxies);
+    this.authenticator = new Authenticator(settings.console.proxy_header, this.#connection, users, new Sessions());
+  }
+
+  addressOf({ raw }: FastifyRequest): string {
+    return this.#clientAddress(raw.socket.remoteAddress, raw.headers['x-forwarded-for']?.toString());
+  }
+
+  /** Whether the host, the connection or the page that sent it is another one than ours. */
+  isRefusedSender(request: FastifyRequest, reply: FastifyReply): boolean {
+    reply.headers(securityHeaders);
+    const { raw } = request;
+    if (!this.#isKnownHost(raw)) return refuse(reply, 421, unknownHost);
+    if (this.#connection.isExposed(raw)) return refuse(reply, 403, exposed);
+    const isOwnForm = () => isReading(request) || isOwnPage(raw, this.#connection.isSecure(raw));
+    const isOwn = request.routeOptions.config.byToken === true ? hasOwnOrigin(raw) : isOwnForm();
+    return isOwn ? false : refuse(reply, 403, otherPage);
+  }
+
+  /** Whether its user is unknown, asks too often or lacks the role; notes the user in the request. */
+  isRefusedUser(request: FastifyRequest, reply: FastifyReply): boolean {
+    const { raw } = request;
+    const { users, renderPage, now } = this.#parts;
+    const { access } = request.routeOptions.config;
+    const byToken = request.routeOptions.config.byToken === true;
+    const user = byToken ? userOfToken(raw, users) : this.authenticator.identify(request, now());
+    request.user = user;
+    if (access === 'anybody') return false;
+    if (access === 'machine' && isFromThisMachine(raw.headers, raw.socket.remoteAddress)) return false;
+    const kind = isReading(request) || byToken ? 'page' : 'action';
+    const counted = user === null ? `address ${this.addressOf(request)}` : `user ${user.name}`;
+    if (this.isTooMany(kind, counted, reply)) return true;
+    if (user === null && byToken) return refuse(reply.header('www-authenticate', 'Bearer'), 401, noToken);
+    if (user === null) {
+      sendHtml(reply, 401, signInPage(renderPage, isReading(request) ? ownPath(request.url) : '/'));
+      return true;
+    }
+    const required = access === 'machine' ? 'viewer' : (access ?? (isReading(request) ? 'viewer' : 'operator'));
+    if (isAllowed(user.role, required)) return false;
+    if (byToken) return refuse(reply, 403, `${user.name} is a ${user.role}: this needs the role of an ${required}.`);
+    sendHtml(reply, 403, renderPage('Not allowed', notAllowed(user)));
+    return true;
+  }
+
+  /** Counts a request, and whether the limit is reached. */
+  isTooMany(kind: Counted, counted: string, reply: FastifyReply): boolean {
+    const { renderPage, now } = this.#parts;
+    const status = this.#limits.count(kind, counted, now());
+    if (status.allowed) return false;
+    const wait = retryAfterHeader(status, now());
+    const text = html`<h1>Too many requests</h1>
+      <p role="alert">Try again in ${wait['retry-after']} seconds.</p>`;
+    sendHtml(reply.headers(wait), 429, renderPage('Too many requests', text));
+    return true;
+  }
 }
 
 /**
@@ -171,8 +197,9 @@ function userOfToken({ headers }: IncomingMessage, users: UserRegistry): Console
 }
 
 /** Answers in plain text, without a page. */
-function refuse(reply: FastifyReply, status: number, text: string): void {
+function refuse(reply: FastifyReply, status: number, text: string): true {
   reply.code(status).type('text/plain; charset=utf-8').send(`${text}\n`);
+  return true;
 }
 
 function isReading({ method }: FastifyRequest): boolean {
