@@ -5,6 +5,7 @@ import { realEffects } from '../../../src/kit/files/effects.ts';
 import { NotRecordedError } from '../../../src/tracker/logs/row-log.ts';
 import type { NamedClick } from '../../../src/tracker/conversions/report/known-clicks.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
 import { clickIdOf, route, secret, TrackerUnderTest } from '../tracker-under-test.ts';
 import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
 import { slow } from '../../support/slow.ts';
@@ -149,6 +150,24 @@ describe('of a source that pays a user once', () => {
     await test.restart();
     expect(await report(two, 'T2')).toBe(200);
     expect(await report(three, 'T3')).toBe(409);
+  });
+
+  it('is known of clicks whose log was followed by one for each of the next seconds', async () => {
+    await using test = await TrackerUnderTest.start({
+      routes: [route({ offer_id: 1 })],
+      sources: [{ source: 'north', postback }],
+      settings: { tracker: { hand_over_seconds: 0.5 } },
+    });
+    const clicks: string[] = [];
+    for (let second = 0; second < 40; second++) {
+      test.elapse(1000);
+      clicks.push(clickIdOf(await test.click(1, second % 20 === 0 ? 'anna' : `user-${second}`)));
+    }
+    expect(ownLogs(test.data, 'clicks')).toHaveLength(40);
+    const report = async (click: string | undefined, transaction: string) =>
+      (await test.ask(`/postback/north?token=${token}&click_id=${click}&transaction_id=${transaction}`)).status;
+    expect(await report(clicks[0], 'T1')).toBe(200);
+    expect(await report(clicks[20], 'T2')).toBe(409);
   });
 
   it('is known of clicks whose log was moved away and written again, and of conversions whose logs are gone', async () => {

@@ -5,8 +5,8 @@ import type { ClickUser, NamedClick } from './known-clicks.ts';
 
 /** Time from the minting of a click to its row in a log, at most. Milliseconds. */
 const maxUnderWay = 10_000;
-/** A click is in the log that was begun last before it; where that one was moved away, in one of the next. */
-const logsBefore = 4;
+/** Further logs to search: earlier ones where a clock was set back, later ones where a log was moved away. */
+const logsBefore = 3;
 const logsAfter = 8;
 const newline = 10;
 
@@ -48,15 +48,19 @@ export class ClickUsers {
   }
 }
 
-/** Logs that may have a click of that time, the likeliest first. */
+/**
+ * Logs that may have a click of that time, the likeliest first: the one that was begun last before it, and all that
+ * were begun until its row had to be in one.
+ */
 function logsOf(data: DataDirectory, clickedAt: number): string[] {
   const logs = ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1))
     .map(({ path }) => ({ path, began: beganAt(path) }))
     .toSorted((one, other) => one.began - other.began);
-  const after = logs.findIndex(({ began }) => began > clickedAt + maxUnderWay);
-  const first = after === -1 ? logs.length : after;
-  const likely = [...logs.slice(0, first).toReversed().slice(0, logsBefore), ...logs.slice(first, first + logsAfter)];
-  return likely.map(({ path }) => path);
+  const begunUntil = (moment: number) => logs.filter(({ began }) => began <= moment).length;
+  const first = Math.max(0, begunUntil(clickedAt) - 1);
+  const after = begunUntil(clickedAt + maxUnderWay);
+  const before = logs.slice(Math.max(0, first - logsBefore), first).toReversed();
+  return [...logs.slice(first, after), ...logs.slice(after, after + logsAfter), ...before].map(({ path }) => path);
 }
 
 async function userIn(path: string, clickId: string): Promise<ClickUser | undefined> {
