@@ -59,8 +59,9 @@ async function delivered(data: string): Promise<number> {
 it('fills the default data directory with a demo, refreshes, serves, and ends at SIGTERM', slow, async () => {
   const data = join(folder, 'data/var');
   // Settings that are there already block nothing, and stay.
-  mkdirSync(data, { recursive: true });
+  mkdirSync(join(data, 'demo'), { recursive: true });
   writeFileSync(join(data, 'offerline.json'), '{"snapshots_kept": 7, "rates": {"CHF": "1.1"}}');
+  writeFileSync(join(data, 'demo/traffic.json'), '{"clicks_per_second": 1}');
   const { address, printed } = await started(undefined, 'start', '--port', '0');
   expect(JSON.parse(readFileSync(join(data, 'offerline.json'), 'utf8'))).toMatchObject({
     snapshots_kept: 7,
@@ -137,6 +138,23 @@ it('fills no directory that somebody named, and says what it lacks', slow, async
     expect(stderr).toContain('`offerline sites add`, begin with a copy of data/example, or pass --demo');
   }
   expect(readdirSync(data)).toEqual(['landing']);
+  // Nor one that has data of its own, where a demo is asked for.
+  const asked = await offerline(data, 'start', '--demo', '--port', '0');
+  expect(asked).toMatchObject({ code: 2, stdout: '' });
+  expect(asked.stderr).toContain('pass --demo with another OFFERLINE_DATA');
+  expect(readdirSync(join(data, 'landing'))).toEqual(['clicks']);
+});
+
+it('of two that fill a directory at once one does, and the other says why it does not', slow, async () => {
+  const data = join(folder, 'new');
+  mkdirSync(data);
+  writeFileSync(join(data, 'offerline.json'), '{"lock_wait_seconds": 0}');
+  void started(data, 'start', '--demo', '--port', '0');
+  await expect.poll(() => readdirSync(data), { interval: 10, timeout: 30_000 }).toContain('.generating');
+  const other = await offerline(data, 'start', '--demo', '--port', '0');
+  expect(other).toMatchObject({ code: 3, stdout: '' });
+  await expect.poll(() => readdirSync(data), { timeout: 30_000 }).toContain('sites.json');
+  expect(readdirSync(join(data, 'landing'))).toEqual(expect.arrayContaining(['clicks', 'conversions', 'offers']));
 });
 
 it('a feed of own data is read without showing its secret, and one port moves all three listeners', slow, async () => {

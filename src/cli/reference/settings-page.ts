@@ -22,12 +22,12 @@ const files = [
   {
     title: '`offerline.json`',
     schema: settingsSchema,
-    text: 'Optional, and so is every key. Commands read it when they start; a service, a schedule, a tracker or a console that runs has to be started again.',
+    text: 'Optional, and so is every key. Commands read it when they start; a service, a schedule, a tracker or a console that runs has to be started again, but a tracker follows `rates`.',
   },
   {
     title: '`sites.json`',
     schema: sitesSchema,
-    text: 'Publishers’ sites. A run reads it at its start; the service and the tracker follow changes. A broken file leaves the last good one in force and fails the next run, which changes nothing.',
+    text: 'Publishers’ sites. A run reads it at its start; the service and the tracker follow changes. A broken file leaves the last good one in force and fails the next run, which changes nothing. Keys beside `sites` are kept, and nothing reads them.',
   },
   {
     title: '`sources.json`',

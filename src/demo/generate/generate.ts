@@ -59,8 +59,8 @@ export const usualSize = { offers: 300, sites: 8 } as const;
 const clicksPerWrite = 10_000;
 
 /**
- * Fills a data directory with a believable network: settings, sites, catalogs and logs. Nothing is there before
- * everything is. `onProgress` gets the clicks done and in all. Throws `UsageError` where there is data already.
+ * Fills a data directory with a believable network: settings, catalogs, logs and, once all of these are there, sites.
+ * `onProgress` gets the clicks done and in all. Throws `UsageError` where there is data already.
  */
 export async function generate(
   options: GenerateOptions,
@@ -87,9 +87,10 @@ export async function generate(
     if (pulled.length > 0) await writeListed(draft, records, pulled);
     const logs = await writeLogs(draft.landing, network, traffic, { messy, formats }, parquet, onProgress);
     await rename(draft.settingsFile, out.settingsFile);
-    await rename(draft.sitesFile, out.sitesFile);
-    if (pulled.length > 0) await rename(draft.demo, out.demo);
+    if (pulled.length > 0) await mkdir(out.demo, { recursive: true });
+    for (const source of pulled) await rename(draft.demoNetworkFile(source), out.demoNetworkFile(source));
     await rename(draft.landing, out.landing);
+    await rename(draft.sitesFile, out.sitesFile);
     return {
       out: out.root,
       from: new Date(firstMidnight(traffic)).toISOString(),

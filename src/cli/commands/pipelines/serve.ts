@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ReportedRole } from '../../../pipeline/runs/storage-role.ts';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { findSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { DataDirectory } from '../../../kit/config/data-directory.ts';
@@ -78,11 +79,15 @@ export function addServeCommands(program: Command, context: CommandContext): voi
       // The simulator and the generator are loaded for a demo alone.
       const demo = isDemo(data, options) ? await import('../../demo.ts') : undefined;
       if (demo === undefined) requireSites(data);
-      const isNew = demo !== undefined && isEmpty(data);
-      if (isNew) await demo.fillWithDemo(data, context);
+      else await mkdir(data.root, { recursive: true });
       const existing = existingData();
-      // Before the networks: a second start would find their ports taken, and lead the pulls of the first one astray.
-      await alone(existing, 'start', context, async (settings) => {
+      // Before all else: a second start would fill the same directory, find the ports of the networks taken, and lead
+      // the pulls of the first one astray.
+      await alone(existing, 'start', context, async () => {
+        const isNew = demo !== undefined && isEmpty(data);
+        if (isNew) await demo.fillWithDemo(data, context);
+        requireSites(data);
+        const settings = readSettings(data);
         // What was begun ends also where the next cannot begin, the last begun first.
         await using begun = new AsyncDisposableStack();
         const networks = begun.use(await demo?.playNetworks(existing, context));
@@ -136,8 +141,11 @@ function isDemo(data: DataDirectory, { demo }: ServeOptions): boolean {
 /** Throws `UsageError` where no site could ask for anything, as in a directory that was named by mistake. */
 function requireSites(data: DataDirectory): void {
   if (existsSync(data.sitesFile)) return;
+  const demo = isEmpty(data)
+    ? 'pass --demo for a demo network'
+    : `pass --demo with another OFFERLINE_DATA for a demo network, since ${data.landing} is not the demo's`;
   throw new UsageError(
-    `${data.sitesFile} does not exist: add a site with \`offerline sites add\`, begin with a copy of data/example, or pass --demo for a demo network`,
+    `${data.sitesFile} does not exist: add a site with \`offerline sites add\`, begin with a copy of data/example, or ${demo}`,
   );
 }
 
