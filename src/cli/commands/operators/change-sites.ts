@@ -33,6 +33,12 @@ const takenUp = 'Feeds follow with the next refresh, clicks, status and secrets 
 
 /** Adds the commands that change a site of `sites.json`. */
 export function addSiteChanges(sites: Command, context: CommandContext): void {
+  addSet(sites, context);
+  addStatusChanges(sites, context);
+  addRotate(sites, context);
+}
+
+function addSet(sites: Command, context: CommandContext): void {
   addCommand(
     sites,
     'set',
@@ -68,6 +74,9 @@ export function addSiteChanges(sites: Command, context: CommandContext): void {
         changeSite(site, { name, commission, commissions, allow, deny, remove, postback: postbackOf(site, options) }),
       );
     });
+}
+
+function addStatusChanges(sites: Command, context: CommandContext): void {
   for (const [command, status, summary, details] of [
     ['approve', 'active', 'Opens the feeds of a site that is pending or paused', ''],
     [
@@ -83,6 +92,9 @@ export function addSiteChanges(sites: Command, context: CommandContext): void {
       .action(async (siteKey: string, options: Common) => {
         await change(context, siteKey, options, (site) => changeSite(site, { status }));
       });
+}
+
+function addRotate(sites: Command, context: CommandContext): void {
   addCommand(
     sites,
     'rotate',

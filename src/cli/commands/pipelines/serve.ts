@@ -74,53 +74,50 @@ export function addServeCommands(program: Command, context: CommandContext): voi
       '--demo',
       'fill an empty data directory with a demo network, and play its pulled networks, its users who click, its advertisers who report conversions and its publishers at names under .example; the default in the directory data/var, unless it has data of your own',
     )
-    .action(async (options: ServeOptions) => {
-      const data = DataDirectory.fromEnvironment();
-      // The simulator and the generator are loaded for a demo alone.
-      const demo = isDemo(data, options) ? await import('../../demo.ts') : undefined;
-      if (demo === undefined) requireSites(data);
-      else await mkdir(data.root, { recursive: true });
-      const existing = existingData();
-      // Before all else: a second start would fill the same directory, find the ports of the networks taken, and lead
-      // the pulls of the first one astray.
-      await alone(existing, 'start', context, async () => {
-        const isNew = demo !== undefined && isEmpty(data);
-        if (isNew) await demo.fillWithDemo(data, context);
-        requireSites(data);
-        const settings = readSettings(data);
-        // What was begun ends also where the next cannot begin, the last begun first.
-        await using begun = new AsyncDisposableStack();
-        const networks = begun.use(await demo?.playNetworks(existing, context));
-        // It ends after the schedule, so that what its last pass sends is received.
-        const receiver = begun.adopt(await demo?.receivePostbacks(existing, context), (each) => each?.close());
-        const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
-        const children: ChildCommand[] = [];
-        begun.defer(async () => void (await Promise.all(children.map((child) => child.stop()))));
-        const tracker = await startChildCommand('track', context.terminal.logger, portBeside(options, 2));
-        children.push(tracker);
-        // The link of before leads in nobody any more.
-        const reportLink = ({ link }: ListeningChild) => {
-          if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
-        };
-        const console = await startChildCommand(
-          'console',
-          context.terminal.logger,
-          portBeside(options, 1),
-          environment,
-          reportLink,
-        );
-        children.push(console);
-        if (isNew) await demo.pullDemo(existing, context);
-        begun.adopt(demo?.playTraffic(existing, context, tracker.address), (traffic) => traffic?.stop());
-        await serve(existing, settings, options, context, {
-          scheduled: true,
-          environment,
-          publicSecrets: networks === undefined ? undefined : demo?.publicSecrets(),
-          tracker,
-          console,
-        });
-      });
+    .action((options: ServeOptions) => start(options, context));
+}
+
+async function start(options: ServeOptions, context: CommandContext): Promise<void> {
+  const named = DataDirectory.fromEnvironment();
+  // The simulator and the generator are loaded for a demo alone.
+  const demo = isDemo(named, options) ? await import('../../demo.ts') : undefined;
+  if (demo === undefined) requireSites(named);
+  else await mkdir(named.root, { recursive: true });
+  const data = existingData();
+  const { logger } = context.terminal;
+  // Before all else: a second start would fill the same directory, find the ports of the networks taken, and lead the
+  // pulls of the first one astray.
+  await alone(data, 'start', context, async () => {
+    const isNew = demo !== undefined && isEmpty(data);
+    if (isNew) await demo.fillWithDemo(data, context);
+    requireSites(data);
+    const settings = readSettings(data);
+    // What was begun ends also where the next cannot begin, the last begun first.
+    await using begun = new AsyncDisposableStack();
+    const networks = begun.use(await demo?.playNetworks(data, context));
+    // It ends after the schedule, so that what its last pass sends is received.
+    const receiver = begun.adopt(await demo?.receivePostbacks(data, context), (each) => each?.close());
+    const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
+    const children: ChildCommand[] = [];
+    begun.defer(async () => void (await Promise.all(children.map((child) => child.stop()))));
+    const tracker = await startChildCommand('track', logger, portBeside(options, 2));
+    children.push(tracker);
+    // The link of before leads in nobody any more.
+    const reportLink = ({ link }: ListeningChild) => {
+      if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
+    };
+    const console = await startChildCommand('console', logger, portBeside(options, 1), environment, reportLink);
+    children.push(console);
+    if (isNew) await demo.pullDemo(data, context);
+    begun.adopt(demo?.playTraffic(data, context, tracker.address), (traffic) => traffic?.stop());
+    await serve(data, settings, options, context, {
+      scheduled: true,
+      environment,
+      publicSecrets: networks === undefined ? undefined : demo?.publicSecrets(),
+      tracker,
+      console,
     });
+  });
 }
 
 function isEmpty(data: DataDirectory): boolean {

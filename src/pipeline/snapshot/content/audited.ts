@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import { dayMarts, type DayMart } from '../../models/day-marts.ts';
@@ -60,25 +61,13 @@ export async function openAudited(
      UNION
      SELECT day FROM event_files WHERE run_id > ${publishedRunId} AND kind = 'clicks' AND form IS NULL`,
   );
-  const clickFiles = await queryRows<{ path: string; rows: number; is_new: boolean }>(
+  const clickFiles = await queryRows<ClickFile>(
     connection,
     `SELECT path, rows, run_id > ${publishedRunId} AND form IS NULL AS is_new
      FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM ${days}) ORDER BY path`,
   );
-  const relation = (files: typeof clickFiles) =>
-    eventRelation(
-      'clicks',
-      files.map(({ path }) => join(data.warehouse, path)),
-    );
-  const clicks = relation(clickFiles);
-  const newFiles = clickFiles.filter(({ is_new }) => is_new);
-  const repeated = await makeEmptyTempTable(connection, 'audited_repeated_keys', 'event_key BIGINT');
-  const isAllNew = newFiles.length === clickFiles.length;
-  const newRows = newFiles.reduce((sum, { rows }) => sum + rows, 0);
-  for (const range of keyRanges(newRows, isAllNew ? 'compared' : 'joined')) {
-    const ofNew = isAllNew ? '' : `AND event_key IN (SELECT event_key FROM ${relation(newFiles)} WHERE ${range})`;
-    await connection.run(`INSERT INTO ${repeated} ${repeatedEventKeys(clicks, `${range} ${ofNew}`)}`);
-  }
+  const clicks = clickRelation(data, clickFiles);
+  const repeated = await findRepeatedKeys(connection, data, clickFiles);
   const written = await queryRows<{ mart: string; day: Day }>(
     connection,
     `SELECT mart, day::VARCHAR AS day FROM mart_files WHERE run_id > ${publishedRunId} ORDER BY day`,
@@ -116,6 +105,41 @@ export async function openAudited(
     ),
     marts,
   };
+}
+
+/** File of clicks of an audited day. */
+interface ClickFile {
+  /** Relative to the warehouse. */
+  path: string;
+  rows: number;
+  is_new: boolean;
+}
+
+function clickRelation(data: DataDirectory, files: readonly ClickFile[]): string {
+  return eventRelation(
+    'clicks',
+    files.map(({ path }) => join(data.warehouse, path)),
+  );
+}
+
+/** Makes a table of the keys of new clicks that occur more than once among all, a range of keys at a time. */
+async function findRepeatedKeys(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  files: readonly ClickFile[],
+): Promise<TempTable<'audited_repeated_keys'>> {
+  const newFiles = files.filter(({ is_new }) => is_new);
+  const isAllNew = newFiles.length === files.length;
+  const newRows = newFiles.reduce((sum, { rows }) => sum + rows, 0);
+  const repeated = await makeEmptyTempTable(connection, 'audited_repeated_keys', 'event_key BIGINT');
+  for (const range of keyRanges(newRows, isAllNew ? 'compared' : 'joined')) {
+    const ofNew = isAllNew
+      ? ''
+      : `AND event_key IN (SELECT event_key FROM ${clickRelation(data, newFiles)} WHERE ${range})`;
+    const query = repeatedEventKeys(clickRelation(data, files), `${range} ${ofNew}`);
+    await connection.run(`INSERT INTO ${repeated} ${query}`);
+  }
+  return repeated;
 }
 
 async function daysOf(connection: DuckDBConnection, table: TempTable<string>): Promise<Day[]> {
