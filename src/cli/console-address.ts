@@ -1,6 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { makePrivateFolder, realEffects, replaceFile } from '../kit/files/effects.ts';
+import { removeIfPossible } from '../kit/files/remove-if-possible.ts';
 
 /** Records where a console that gives links listens, for `console link`. */
 export async function recordConsoleAddress(data: DataDirectory, address: string): Promise<void> {
@@ -9,9 +10,9 @@ export async function recordConsoleAddress(data: DataDirectory, address: string)
   await replaceFile(data.consoleAddressFile, content, 'console address', realEffects.files, 0o600);
 }
 
-/** Removes the address of a console that ends. */
+/** Removes the address of a console that ends. One that is left is asked and does not answer, as after a kill. */
 export function forgetConsoleAddress({ consoleAddressFile }: DataDirectory): void {
-  rmSync(consoleAddressFile, { force: true });
+  removeIfPossible(consoleAddressFile);
 }
 
 /** Returns the address of the console that runs; undefined where none does, or where it gives no links. */

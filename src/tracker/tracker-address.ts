@@ -1,8 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { TrackerSettings } from '../kit/config/tracker-settings.ts';
 import { realEffects, replaceFile } from '../kit/files/effects.ts';
+import { removeIfPossible } from '../kit/files/remove-if-possible.ts';
 import { addressText } from '../kit/http/listening-address.ts';
+import type { Logger } from '../kit/logging/log.ts';
 
 /** The address of a tracker as an operator gives it. */
 export interface GivenAddress {
@@ -17,8 +19,13 @@ export async function recordTrackerAddress(data: DataDirectory, address: string)
 }
 
 /** Removes the address of a tracker that ends: commands then use that of the settings. */
-export function forgetTrackerAddress({ trackerAddressFile }: DataDirectory): void {
-  rmSync(trackerAddressFile, { force: true });
+export function forgetTrackerAddress({ trackerAddressFile }: DataDirectory, log: Logger): void {
+  const error = removeIfPossible(trackerAddressFile);
+  if (error !== undefined)
+    log.warn(
+      { reason: error.message },
+      `the tracker's address could not be removed from ${trackerAddressFile}: commands ask it there until the next start; remove the file`,
+    );
 }
 
 /**

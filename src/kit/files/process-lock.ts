@@ -6,7 +6,6 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +13,7 @@ import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFolder } from './effects.ts';
+import { removeIfPossible } from './remove-if-possible.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { machineFailure, isDiskUnwritable } from '../errors/machine-failure.ts';
 import { isSqliteDamage } from '../sqlite/open-sqlite.ts';
@@ -144,26 +144,18 @@ class HeldLock implements ProcessLock {
         throw error;
       }
       // The lock is held all the same, and the file must not have another's name, or half of one.
-      removeName(holderFile(lockFile));
-      removeName(temporary);
+      removeIfPossible(holderFile(lockFile));
+      removeIfPossible(temporary);
     }
   }
 
   release(): void {
     if (this.#database === undefined) return;
-    // Before the release, so that the next holder's name is not the one removed.
-    removeName(holderFile(this.#lockFile));
+    // Before the release, so that the next holder's name is not the one removed. A name that is left says no more than
+    // that of a killed process.
+    removeIfPossible(holderFile(this.#lockFile));
     this.#database.close();
     this.#database = undefined;
-  }
-}
-
-/** Removes a holder's name where the disk allows it: one that is left says no more than that of a killed process. */
-function removeName(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch {
-    // The lock has to be free for the next one, and what was done under it keeps its outcome.
   }
 }
 

@@ -72,6 +72,8 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
           'the address of the console could not be written, so `offerline console link` will not find it',
         ),
       );
+    // Before the answer, whose reader may ask for the end at once.
+    const stopped = untilStopped();
     reportToStarter({ address, link: link ?? null });
     printAnswer(
       context,
@@ -81,7 +83,7 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
         ? `The console listens on ${address}`
         : `Open ${link}\n(good once, for ten minutes; \`offerline console link\` prints another)`,
     );
-    await untilStopped();
+    await stopped;
   } finally {
     logger.info('stopping the console');
     forgetConsoleAddress(data);

@@ -142,13 +142,15 @@ async function track(
     isTracking = true;
     logger.info({ address }, 'tracking');
     await recordTrackerAddress(data, address);
+    // Before the answer, whose reader may ask for the end at once.
+    const stopped = untilStopped();
     reportToStarter({ address });
     printAnswer(context, options, { address }, `offerline tracks at ${address}. Ctrl-C stops.`);
-    await untilStopped();
+    await stopped;
   } finally {
     if (isTracking) {
       logger.info('stopping: answers under way are finished first, then the logs go to landing');
-      forgetTrackerAddress(data);
+      forgetTrackerAddress(data, logger);
     }
     await leave(tracker.close());
     disconnectFromStarter();
