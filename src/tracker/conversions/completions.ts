@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { readLines } from '../../kit/files/read-lines.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import type { ClickUser } from './report/known-clicks.ts';
@@ -58,27 +59,11 @@ export class Completions {
     log: Logger,
   ): Promise<Completions> {
     const path = data.completionsFile;
-    const holders = new Map<string, string>();
-    if (existsSync(path)) {
-      const entries = new Map<string, Entry>();
-      for (const line of (await readFile(path, 'utf8')).split('\n')) {
-        const entry = entryOf(line);
-        if (entry !== undefined) entries.set(entry.key, entry);
-      }
-      for (const [key, entry] of entries) {
-        const { conversion_id: id, is_recorded: isRecorded } = entry;
-        if (id !== null && !conversions.isUndone(id, now) && (isRecorded === true || conversions.isCredited(id, now)))
-          holders.set(key, id);
-        else entries.delete(key);
-      }
-      await replaceFile(
-        path,
-        [...entries.values()].map((entry) => lineOf({ ...entry, is_recorded: true })).join(''),
-        'completions',
-        files,
-        0o600,
-      );
-    }
+    const isThere = existsSync(path);
+    const isCredited = (id: string) => conversions.isCredited(id, now);
+    const holders = isThere ? await readHolders(path, isCredited) : new Map<string, string>();
+    for (const [key, id] of holders) if (conversions.isUndone(id, now)) holders.delete(key);
+    if (isThere) await replaceFile(path, linesOf(recordedOf(holders)), 'completions', files, 0o600);
     return new Completions(path, conversions, holders, files, log);
   }
 
@@ -141,11 +126,9 @@ export class Completions {
     try {
       const isNew = (await file.stat()).size === 0;
       // It may have been taken away with all of landing.
-      const lost = isNew
-        ? Array.from(this.#holders, ([held, id]) => ({ key: held, conversion_id: id, is_recorded: true as const }))
-        : [];
+      const lost = isNew ? linesOf(recordedOf(this.#holders)) : Buffer.alloc(0);
       // A kill may have left a part of a line.
-      await file.appendFile(`\n${[...lost, entry].map(lineOf).join('')}`);
+      await file.appendFile(Buffer.concat([Buffer.from('\n'), lost, linesOf([entry])]));
       await file.datasync();
       if (isNew) await this.#files.syncDirectory(folder, 'completions: folder synced');
     } finally {
@@ -159,8 +142,41 @@ function keyOf({ offerId, eventId, user }: Completion): string {
   return digest.slice(0, 22);
 }
 
-function lineOf(entry: Entry): string {
-  return `${JSON.stringify(entry)}\n`;
+/** Reads the conversions by which users have completed what they did: the last line of each counts. */
+async function readHolders(path: string, isCredited: (conversionId: string) => boolean): Promise<Map<string, string>> {
+  const holders = new Map<string, string>();
+  /** Keys whose last line is from before the conversion's row. */
+  const undecided = new Set<string>();
+  await readLines(path, (line) => {
+    const entry = entryOf(line);
+    if (entry === undefined) return;
+    const { key, conversion_id: id, is_recorded: isRecorded } = entry;
+    if (id === null) holders.delete(key);
+    else holders.set(key, id);
+    if (id === null || isRecorded === true) undecided.delete(key);
+    else undecided.add(key);
+  });
+  for (const key of undecided) if (!isCredited(holders.get(key) as string)) holders.delete(key);
+  return holders;
+}
+
+function* recordedOf(holders: ReadonlyMap<string, string>): Generator<Entry> {
+  for (const [key, id] of holders) yield { key, conversion_id: id, is_recorded: true };
+}
+
+/** Characters of lines that become bytes together: one text of all lines may be longer than the engine allows. */
+const linesLength = 2 ** 20;
+
+function linesOf(entries: Iterable<Entry>): Buffer {
+  const written: Buffer[] = [];
+  let lines = '';
+  for (const entry of entries) {
+    lines += `${JSON.stringify(entry)}\n`;
+    if (lines.length < linesLength) continue;
+    written.push(Buffer.from(lines));
+    lines = '';
+  }
+  return Buffer.concat([...written, Buffer.from(lines)]);
 }
 
 /** Undefined for a torn line, which a kill leaves. */

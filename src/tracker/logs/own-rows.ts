@@ -1,9 +1,7 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { readThrough } from '../../kit/files/read-through.ts';
+import { readLines } from '../../kit/files/read-lines.ts';
 import type { EventKind } from '../../kit/vocabulary/values.ts';
 import { ownLogs } from './log-names.ts';
-
-const newline = 10;
 
 /**
  * Reads every row that the tracker wrote from a day on, in the order of its files, for what it has to remember over a
@@ -18,27 +16,15 @@ export async function readOwnRows(
 ): Promise<void> {
   const beginnings = new Set<string>();
   for (const { path, day } of ownLogs(data, kind, sinceDay)) {
-    let rest: Buffer = Buffer.alloc(0);
     let isFirst = true;
     let isKnown = false;
-    await readThrough(path, (chunk) => {
+    await readLines(path, (row) => {
+      if (isKnown || row === '') return;
+      isKnown = isFirst && beginnings.has(row);
       if (isKnown) return;
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      let from = 0;
-      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, from)) {
-        const row = bytes.toString('utf8', from, end);
-        from = end + 1;
-        if (row === '') continue;
-        if (isFirst && beginnings.has(row)) {
-          isKnown = true;
-          return;
-        }
-        if (isFirst) beginnings.add(row);
-        isFirst = false;
-        see(row, day);
-      }
-      // A copy: the chunk is overwritten by the next one.
-      rest = Buffer.from(bytes.subarray(from));
+      if (isFirst) beginnings.add(row);
+      isFirst = false;
+      see(row, day);
     });
   }
 }

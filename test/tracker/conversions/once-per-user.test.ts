@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:buffer';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { realEffects } from '../../../src/kit/files/effects.ts';
@@ -201,6 +202,21 @@ describe('of a source that pays a user once', () => {
         409,
         'already_completed',
       ]);
+  });
+
+  it('is known from a file that is longer than one text may be', async () => {
+    await using test = await HandlerUnderTest.create({ postback, imported });
+    await test.get({ click_id: 'anna-1', transaction_id: 'T1' });
+    // Zeros, which take no room on the disk.
+    truncateSync(test.data.completionsFile, constants.MAX_STRING_LENGTH + 1);
+    await test.get({ click_id: 'bert-1', transaction_id: 'T2' });
+    await test.open();
+    for (const user of ['anna', 'bert'])
+      expect(saying(await test.get({ click_id: `${user}-2`, transaction_id: `T3-${user}` }))).toEqual([
+        409,
+        'already_completed',
+      ]);
+    expect(statSync(test.data.completionsFile).size).toBeLessThan(1000);
   });
 
   it('is over for what was taken back, also when nobody remembers that any more', async () => {
