@@ -32,7 +32,10 @@ export interface OwnLog {
   isWhole: boolean;
 }
 
-/** The tracker's logs of a kind from a day on, the oldest first. */
+/**
+ * The tracker's logs of a kind from a day on, the oldest first: by their days, and within a day by when they began,
+ * since their names begin with the process's own id, which is random.
+ */
 export function ownLogs(data: DataDirectory, kind: EventKind, sinceDay = ''): OwnLog[] {
   const root = trackerLogs(data, kind);
   return namesIn(root)
@@ -40,6 +43,7 @@ export function ownLogs(data: DataDirectory, kind: EventKind, sinceDay = ''): Ow
     .flatMap((day) =>
       namesIn(join(root, day))
         .filter((name) => name.endsWith(wholeEnding) || name.endsWith(wholeEnding + partEnding))
+        .toSorted((one, other) => beganAt(one) - beganAt(other))
         .map((name) => ({ path: join(root, day, name), day, isWhole: name.endsWith(wholeEnding) })),
     );
 }

@@ -4,7 +4,7 @@ import type { EventKind } from '../../kit/vocabulary/values.ts';
 import { ownLogs } from './log-names.ts';
 
 /**
- * Reads every row that the tracker wrote from a day on, in the order of its files, for what it has to remember over a
+ * Reads every row that the tracker wrote from a day on, the oldest file first, for what it has to remember over a
  * restart; `day` is when a row was written. Called when no `.part` file is left. A file that begins as another one is
  * the same: it was moved away, written again, and has come back.
  */
