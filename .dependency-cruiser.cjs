@@ -69,6 +69,7 @@ const doors = {
     'tracker-lock',
     'needed-logs',
     'logs/log-names',
+    'conversions/planned-reports',
     'conversions/refused-conversions',
     'conversions/replay',
     'conversions/guard/guarded-report',

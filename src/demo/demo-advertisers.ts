@@ -3,7 +3,7 @@ import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Random } from './generate/network/random.ts';
 import { readPostbackSecrets } from '../sources/config/postback-settings.ts';
 import { readSources } from '../sources/config/sources-file.ts';
-import { guardedReport } from '../tracker/conversions/guard/guarded-report.ts';
+import { guardedReport, reportParameters } from '../tracker/conversions/guard/guarded-report.ts';
 
 /** Visitor that a demo's advertisers remember. */
 export interface Visitor {
@@ -85,7 +85,7 @@ export class DemoAdvertisers {
         source,
         settings,
         readPostbackSecrets(source, settings),
-        fields,
+        reportParameters(settings, fields),
         Date.now(),
       );
       const answer = await request(tracker + target, { headers });

@@ -8,7 +8,7 @@ import {
   type PostbackSecrets,
   type PostbackSettings,
 } from '../../sources/config/postback-settings.ts';
-import { readSources } from '../../sources/config/sources-file.ts';
+import { readSources, type SourceEntry } from '../../sources/config/sources-file.ts';
 import { readRoutes, type Route } from '../../pipeline/routes/routes-file.ts';
 
 /** Offer that is tried, as users of one site come to it. */
@@ -18,6 +18,8 @@ export interface TrialSubject {
   /** Postback settings of the offer's source. */
   settings: PostbackSettings;
   secrets: PostbackSecrets;
+  /** The source's entry in `sources.json`. */
+  entry: SourceEntry;
   /** The milestone that is reported; undefined for an offer without any. */
   eventId: string | undefined;
   /** Receiver of postbacks: nobody, names that only a demo answers for, or a publisher. */
@@ -37,13 +39,14 @@ export async function subjectOf(
       `there is no site ${asked.siteKey} in ${data.sitesFile}; \`offerline sites list\` shows those there are`,
     );
   const route = await routeOf(data, asked.offerId);
-  const settings = readSources(data).sources.find(({ source }) => source === route.source)?.postback;
-  if (settings === undefined)
+  const entry = readSources(data).sources.find(({ source }) => source === route.source);
+  const settings = entry?.postback;
+  if (entry === undefined || settings === undefined)
     throw new UsageError(
       `source ${route.source} of offer ${asked.offerId} cannot report conversions: give its entry in ${data.sourcesFile} a guard, as {"source": "${route.source}", "postback": {"token": {"env": "NAME"}}}`,
     );
   const secrets = readPostbackSecrets(route.source, settings);
-  return { route, site, settings, secrets, eventId: eventOf(route, asked.eventId), ...receiverOf(site) };
+  return { route, site, settings, secrets, entry, eventId: eventOf(route, asked.eventId), ...receiverOf(site) };
 }
 
 async function routeOf(data: DataDirectory, offerId: number): Promise<Route> {

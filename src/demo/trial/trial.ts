@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { planReports, type PlannedReports } from '../../tracker/conversions/planned-reports.ts';
 import { followLink } from './follow-link.ts';
 import { figuresOf } from './published-trial.ts';
-import { trialConversionId, isRecorded, sendReport, takeBack } from './report-conversion.ts';
+import { recordedId, sendReport, takeBack } from './report-conversion.ts';
 import type { TrialReport } from './trial-report.ts';
 import type { OfferTrial } from './offer-trial.ts';
 import { handedOver, postbackOf, postbackText, published } from './wait-for-results.ts';
+
+/** In place of a click's id, before there is one. */
+const noClick = '0'.repeat(32);
 
 /**
  * Tries an offer from its link to the postback: link, click, conversion, figures, postback. What was credited is
@@ -15,6 +19,10 @@ import { handedOver, postbackOf, postbackText, published } from './wait-for-resu
 export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
   const { data, subject, tracker, report: reportStep } = trial;
   const { route, site, receiver } = subject;
+  const isReported = receiver !== 'publisher' || trial.deliver;
+  const transactionId = `test-${randomBytes(8).toString('hex')}`;
+  // Before there is a click, for a source whose conversion could not be taken back.
+  if (isReported) reportsFor(trial, noClick, transactionId);
   const report: TrialReport = {
     offer_id: route.offer_id,
     site_key: site.site_key,
@@ -27,29 +35,30 @@ export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
     postback: null,
     taken_back: null,
   };
-  if (receiver === 'publisher' && !trial.deliver) {
+  if (!isReported) {
     const rest = `not reported: it would be sent to ${subject.postbackHost}; --deliver allows that, and a reject follows; or try a site without a postback address`;
     reportStep({ step: 'conversion', done: false, text: rest });
     return report;
   }
   const before = await figuresOf(data, route.offer_id);
-  const transactionId = `test-${randomBytes(8).toString('hex')}`;
-  const credit = { trial, clickId: String(report.click['click_id']), transactionId };
-  const conversionId = trialConversionId(credit);
+  const clickId = String(report.click['click_id']);
+  const reports = reportsFor(trial, clickId, transactionId);
+  const credit = { trial, clickId, reports };
   const begun = trial.now();
   let isPublished = false;
   const putRight = async () => {
-    if (!isRecorded(credit, begun)) return;
-    report.taken_back = await takeBack(credit);
+    const recorded = recordedId(credit, begun);
+    if (recorded === undefined) return;
+    report.taken_back = await takeBack(credit, recorded);
     const left = await leaving(trial, isPublished);
-    reportStep({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
+    reportStep({ step: 'taken back', done: true, text: `${reports.reversal.kind} ${report.taken_back}: ${left}` });
   };
   try {
-    const { answer, tracked } = await sendReport(credit, 'credit');
+    const { answer, conversionId, tracked } = await sendReport(credit, reports.credit);
     report.conversion = { conversion_id: conversionId, answer, row: tracked.row };
     reportStep({ step: 'conversion', done: true, text: `${answer}: ${JSON.stringify(tracked.row)}` });
     await tracker.handOver();
-    reportStep({ step: 'landing', done: true, text: await handedOver(trial, credit.clickId, conversionId) });
+    reportStep({ step: 'landing', done: true, text: await handedOver(trial, clickId, conversionId) });
     report.published = await published(trial, conversionId);
     isPublished = true;
     const { status, payout } = report.published;
@@ -67,6 +76,22 @@ export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
   }
   await putRight();
   return report;
+}
+
+function reportsFor({ subject, settings, now }: OfferTrial, clickId: string, transactionId: string): PlannedReports {
+  const { route, entry, eventId } = subject;
+  const { payout } = route.events.find(({ event_id }) => event_id === eventId) ?? route;
+  const { rates } = settings;
+  return planReports({
+    entry,
+    settings: subject.settings,
+    clickId,
+    transactionId,
+    eventId,
+    payout,
+    rates,
+    now: now(),
+  });
 }
 
 /** What went wrong first is often why the conversion could not be taken back. */

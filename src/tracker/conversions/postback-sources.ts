@@ -8,8 +8,7 @@ import { fileVersion } from '../../kit/files/file-version.ts';
 import { secretFiles, type PostbackSettings } from '../../sources/config/postback-settings.ts';
 import { readSources } from '../../sources/config/sources-file.ts';
 import { SourceGuard } from './guard/source-guard.ts';
-import { reportMapping } from './report/report-fields.ts';
-import type { ReportReading } from './report/reported-conversion.ts';
+import { reportReading, type ReportReading } from './report/reported-conversion.ts';
 
 /** A source that reports conversions, with its settings read. */
 export interface ReportingSource {
@@ -86,19 +85,13 @@ export class PostbackSources {
     const { rates } = readSettings(this.#data);
     const { sources, warnings } = readSources(this.#data);
     this.#secretFiles = sources.flatMap(({ postback }) => (postback === undefined ? [] : secretFiles(postback)));
-    const reporting = sources.flatMap(
-      ({ source: name, postback: settings, currency, time_zone }): ReportingSource[] => {
-        if (settings === undefined) return [];
-        const guard = new SourceGuard(name, settings);
-        const reading = {
-          settings,
-          mapping: reportMapping(settings),
-          currency: currency ?? 'USD',
-          timeZone: time_zone,
-        };
-        return [{ name, settings, guard, redactor: new Redactor(guard.secrets), reading, rates }];
-      },
-    );
+    const reporting = sources.flatMap((entry): ReportingSource[] => {
+      const { source: name, postback: settings } = entry;
+      if (settings === undefined) return [];
+      const guard = new SourceGuard(name, settings);
+      const reading = reportReading(settings, entry);
+      return [{ name, settings, guard, redactor: new Redactor(guard.secrets), reading, rates }];
+    });
     // Not before all can be used: what cannot is read again and again.
     for (const warning of [...warnings, ...reporting.flatMap(({ guard }) => guard.warnings)]) this.#log.warn(warning);
     this.#log.info({ sources: reporting.length }, 'sources that report conversions read');

@@ -105,6 +105,36 @@ it('goes the whole circle and leaves no conversion, whatever the source’s dial
   expect(await pipeline.ask('SELECT conversions FROM offer_stats_2d WHERE conversions > 0')).toEqual([]);
 });
 
+it.each([
+  [
+    'names no status, but reverses by an amount below zero',
+    {
+      fields: { click_id: 'user_id', transaction_id: { at: ['rewarded_txn_id', 'txn_id'] }, payout: 'payout' },
+      reversal: { negative_payout: true },
+    },
+    { status: 'charged_back' },
+  ],
+  ['names no transaction', { fields: { click_id: 'sub', status: 'state' } }, { status: 'rejected' }],
+])('leaves no conversion of a source whose mapping %s', slow, async (_name, own, left) => {
+  await using pipeline = await network({ postback: { token, ...own } });
+  const { outcome, steps } = await trial(pipeline, 'mine');
+  expect(outcome).toMatchObject({ published: { status: 'credited' }, taken_back: '200' });
+  expect(steps.at(-1)).toBe('✓ taken back');
+  expect(await pipeline.ask('SELECT status::VARCHAR AS status FROM conversions')).toEqual([left]);
+  expect(await pipeline.ask('SELECT conversions FROM offer_stats_2d WHERE conversions > 0')).toEqual([]);
+});
+
+it('sends nothing for a source that has no sign of a reversal, unless the click is all', slow, async () => {
+  await using pipeline = await network({ postback: { token, fields: { click_id: 'c', transaction_id: 't' } } });
+  const { outcome, steps } = await trial(pipeline, 'mine');
+  expect(outcome).toMatchObject({
+    message: expect.stringContaining('give "reversal"') as string,
+    exitCode: exitCode.usage,
+  });
+  expect(steps).toEqual([]);
+  expect((await trial(pipeline, 'partner')).steps).toEqual(['✓ link', '✓ destination', '✓ click', '– conversion']);
+});
+
 it('tells no real publisher unasked: the conversion is not reported', slow, async () => {
   const pipeline = await published();
   const { outcome, steps } = await trial(pipeline, 'partner');

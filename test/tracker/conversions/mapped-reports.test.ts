@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { readPostbackSecrets, type PostbackSettings } from '../../../src/sources/config/postback-settings.ts';
 import { readSources } from '../../../src/sources/config/sources-file.ts';
-import { guardedReport } from '../../../src/tracker/conversions/guard/guarded-report.ts';
+import { guardedReport, reportParameters } from '../../../src/tracker/conversions/guard/guarded-report.ts';
 import { HandlerUnderTest, saying, token } from './handler-under-test.ts';
 
 const fields = {
@@ -96,7 +96,7 @@ describe('reports of a source with a mapping', () => {
       'north',
       settings,
       readPostbackSecrets('north', settings),
-      { click_id: test.click(), transaction_id: 't', status: 'chargeback' },
+      reportParameters(settings, { click_id: test.click(), transaction_id: 't', status: 'chargeback' }),
       test.now,
     );
     expect(target).toContain('state=back');

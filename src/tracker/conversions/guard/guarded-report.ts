@@ -17,21 +17,34 @@ export interface GuardedReport {
 }
 
 /**
- * Makes a report as a source would send it, under its own names and with its token or signature: for trials and demos.
- * `now` in milliseconds since the epoch.
+ * Writes fields under a source's own names and in its words; a field that it does not send has no name. `own`: values
+ * of its own parameters, which come in place of a field of that name.
+ */
+export function reportParameters(
+  settings: PostbackSettings,
+  fields: Partial<Record<ReportedField, string>>,
+  own: Readonly<Record<string, string>> = {},
+): [name: string, value: string][] {
+  const values = new Map<string, string>();
+  for (const [field, value] of Object.entries(fields) as [ReportedField, string][]) {
+    const [name] = postbackParametersOf(settings, field);
+    if (name !== undefined && !values.has(name)) values.set(name, theirWord(settings, field, value));
+  }
+  return [...new Map([...values, ...Object.entries(own)])];
+}
+
+/**
+ * Makes a report as a source would send it, by its `reportParameters` and with its token or signature: for trials and
+ * demos. `now` in milliseconds since the epoch.
  */
 export function guardedReport(
   source: string,
   settings: PostbackSettings,
   { tokens: [token], keys: [key = ''] }: PostbackSecrets,
-  fields: Partial<Record<ReportedField, string>>,
+  parameters: readonly (readonly [name: string, value: string])[],
   now: number,
 ): GuardedReport {
-  const pairs = Object.entries(fields).flatMap(([field, value]): [string, string][] => {
-    // A field that the source does not send has no name.
-    const [name] = postbackParametersOf(settings, field as ReportedField);
-    return name === undefined ? [] : [[name, theirWord(settings, field as ReportedField, value)]];
-  });
+  const pairs = [...parameters];
   const headers: Record<string, string> = {};
   if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
   const seconds = String(Math.floor(now / 1000));

@@ -4,7 +4,7 @@ import { momentOf, momentOfMilliseconds, type Moment } from '../../../kit/time/m
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 import type { SentParameters } from '../guard/sent-parameters.ts';
 import { Refusal } from './refusal.ts';
-import { ReportFields, type ReportMapping } from './report-fields.ts';
+import { ReportFields, reportMapping, type ReportMapping } from './report-fields.ts';
 
 /** A report in our own terms. */
 export interface ReportedConversion {
@@ -29,6 +29,14 @@ export interface ReportReading {
   currency: string;
   /** The zone of times without an offset. */
   timeZone: string | undefined;
+}
+
+/** Prepares the reading of a source's reports, by its entry in `sources.json`. */
+export function reportReading(
+  settings: PostbackSettings,
+  { currency, time_zone: timeZone }: { currency?: string | undefined; time_zone?: string | undefined },
+): ReportReading {
+  return { settings, mapping: reportMapping(settings), currency: currency ?? 'USD', timeZone };
 }
 
 const printableAscii = /^[\x20-\x7e]{1,128}$/;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { guardedReport } from '../../../../src/tracker/conversions/guard/guarded-report.ts';
+import { guardedReport, reportParameters } from '../../../../src/tracker/conversions/guard/guarded-report.ts';
 import type { ConversionRequest } from '../../../../src/tracker/conversions/guard/conversion-request.ts';
 import { SentParameters } from '../../../../src/tracker/conversions/guard/sent-parameters.ts';
 import { SourceGuard } from '../../../../src/tracker/conversions/guard/source-guard.ts';
@@ -19,7 +19,8 @@ it.each<[string, object]>([
   ['a token and a signature', { token: secret, signature: { scheme: 'offerline', secret } }],
 ])('passes the guard of its source, which has %s; changed it does not', (_name, guard) => {
   const settings = postbackSchema.parse({ ...guard, parameters: { click_id: 'cid' } });
-  const { target, headers } = guardedReport('north', settings, readPostbackSecrets('north', settings), fields, now);
+  const parameters = reportParameters(settings, fields);
+  const { target, headers } = guardedReport('north', settings, readPostbackSecrets('north', settings), parameters, now);
   const passes = (query: string, sent: Record<string, string>) => {
     const request: ConversionRequest = {
       source: 'north',
