@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +78,27 @@ it.each([
   await rename(join(day, 'fresh.ndjson.part'), join(day, 'fresh.ndjson'));
   await until('done: publish');
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 27 }]);
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});
+
+it('pulls a source that sources.json names since the schedule has begun', slow, async () => {
+  await using pipeline = await smallData({ schedule: { refresh: null, postbacks: null, maintenance: null } });
+  const { data } = pipeline;
+  const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let logged = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (logged += text));
+  // A schedule of nothing says nothing: its lock shows that it has begun.
+  await expect.poll(() => existsSync(data.scheduleLockFile), { timeout: 30_000 }).toBe(true);
+  const north = { source: 'north', connector: 'everflow', secrets: { api_key: 'k'.repeat(20) }, every: '0 0 1 1 *' };
+  const source = { ...north, base_url: 'http://127.0.0.1:9' };
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
+  await expect.poll(() => logged, { timeout: 30_000 }).toContain('"source":"north"');
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

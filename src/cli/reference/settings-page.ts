@@ -32,7 +32,7 @@ const files = [
   {
     title: '`sources.json`',
     schema: sourcesSchema,
-    text: 'Networks and buckets that are pulled, and who may report conversions; [examples](../src/sources/README.md). A source needs what its connector names: `sources check` says what is missing. Texts of `offers` and `conversions` may hold `{name}`: a secret’s name, `page` (or the row to begin at), `size`, `cursor`, `from` and `to`. A *place* is keys joined by dots, such as `response.data.count`, that lead to a value in the answer.',
+    text: 'Networks and buckets that are pulled, and who may report conversions; [examples](../src/sources/README.md). The schedule and the tracker follow changes; a broken file leaves the last good one in force. A source needs what its connector names: `sources check` says what is missing. Texts of `offers` and `conversions` may hold `{name}`: a secret’s name, `page` (or the row to begin at), `size`, `cursor`, `from` and `to`. A *place* is keys joined by dots, such as `response.data.count`, that lead to a value in the answer.',
   },
   {
     title: 'Environment variables',

@@ -1,3 +1,4 @@
+import { FollowedFile } from '../../kit/files/followed-file.ts';
 import { programFile } from '../../kit/files/package-files.ts';
 import type { ReportedRole } from '../../pipeline/runs/storage-role.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
@@ -9,8 +10,8 @@ import { hasStore, isShared } from '../../postbacks/open-store.ts';
 import { leasedSchedule } from '../compose.ts';
 import type { CommandContext } from '../context.ts';
 import { notedRuns } from './noted-runs.ts';
-import { plannedPipelines, sourceOfPull } from './planned-pipelines.ts';
-import { acquireSchedulerLock, startSchedule, type Schedule } from './schedule.ts';
+import { isPull, plannedPipelines, plannedPulls, sourceOfPull } from './planned-pipelines.ts';
+import { acquireSchedulerLock, realScheduleEffects, startSchedule, type Schedule } from './schedule.ts';
 import type { ScheduledRun } from './schedule-lane.ts';
 import type { ScheduleMetrics } from './schedule-metrics.ts';
 import { scheduledProcesses } from './scheduled-process.ts';
@@ -44,6 +45,8 @@ export async function openSchedule(
   );
 }
 
+/** Moments at which the schedule looks whether `sources.json` has changed: every ten seconds. */
+const sourcesFollowed = '*/10 * * * * *';
 /** Milliseconds that the hand-over to the next writer may take, and that it then has to end. */
 const maxHandOver = { working: 20_000, ending: 5_000 };
 
@@ -58,19 +61,34 @@ async function openOwnSchedule(
   const wordsOf = (run: ScheduledRun) => [...process.execArgv, main, ...commandOf(run)];
   const processes = scheduledProcesses(process.execPath, wordsOf, { environment });
   let isStopping = false;
+  const planned = await plannedPipelines(data, settings, logger);
   const schedule = await startSchedule(
     data,
-    await plannedPipelines(data, settings, logger),
+    planned,
     notedRuns(
       metrics.counted((run) => processes.start(run)),
       { data, effects: realEffects, logger, isStopping: () => isStopping },
     ),
     logger,
   );
+  const sources = new FollowedFile(
+    data.sourcesFile,
+    logger,
+    () => {
+      const others = planned.filter((pipeline) => !isPull(pipeline));
+      schedule.replan([...others, ...plannedPulls(data, settings.schedule.pull)]);
+    },
+    {
+      gone: 'sources.json is gone; its sources stay in the schedule, and their pulls fail until it is back',
+      broken: 'sources.json cannot be used; the schedule of pulls stays as it was until it is mended',
+    },
+  );
+  const following = realScheduleEffects.tick(sourcesFollowed, () => void sources.poll());
   return {
     caughtUp: schedule.caughtUp,
     async stop() {
       isStopping = true;
+      await following.stop();
       await Promise.all([schedule.stop(), processes.stop()]);
     },
     async handOver() {

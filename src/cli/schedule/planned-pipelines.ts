@@ -11,7 +11,7 @@ import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
 import { currentManifest } from '../../pipeline/snapshot/snapshot-store.ts';
 import { duePostbacks } from '../../postbacks/due-postbacks.ts';
 import { hasStore } from '../../postbacks/open-store.ts';
-import { pulledSources, readSources, type SourceEntry } from '../../sources/config/sources-file.ts';
+import { pulledSources, readSources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { trackerLogs } from '../../tracker/logs/log-names.ts';
 import { watchLanding } from './landing-watch.ts';
@@ -28,7 +28,7 @@ export async function plannedPipelines(
     ...(await plannedRefresh(data, schedule.refresh, logger)),
     ...plannedDelivery(data, schedule.postbacks),
     ...plannedMaintenance(data, schedule.maintenance),
-    ...plannedPulls(data, schedule.pull, logger),
+    ...pullsOrNone(data, schedule.pull, logger),
     ...(pictures ? plannedMirror(data, schedule.pictures) : []),
   ];
 }
@@ -92,9 +92,17 @@ export function sourceOfPull(pipeline: string): string | undefined {
   return pipeline.startsWith(pullOf) ? pipeline.slice(pullOf.length) : undefined;
 }
 
-/** One pipeline for each source with a plan of its own, and one for the others. */
-function plannedPulls(data: DataDirectory, plan: Settings['schedule']['pull'], logger: Logger): ScheduledPipeline[] {
-  const pulled = sourcesOrNone(data, logger);
+/** Whether a pipeline pulls sources: those without a plan of their own, or one. */
+export function isPull({ name }: ScheduledPipeline): boolean {
+  return name === 'pull' || sourceOfPull(name) !== undefined;
+}
+
+/**
+ * One pipeline for each source with a plan of its own, and one for the others. Throws `UsageError` where `sources.json`
+ * cannot be used.
+ */
+export function plannedPulls(data: DataDirectory, plan: Settings['schedule']['pull']): ScheduledPipeline[] {
+  const pulled = pulledSources(readSources(data).sources);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);
   const ended = ledger?.newestEnded();
@@ -122,13 +130,13 @@ function plannedPulls(data: DataDirectory, plan: Settings['schedule']['pull'], l
   ];
 }
 
-/** Sources that are pulled; none where `sources.json` cannot be used, since all else goes on. */
-function sourcesOrNone(data: DataDirectory, logger: Logger): SourceEntry[] {
+/** No pulls where `sources.json` cannot be used, since all else goes on. */
+function pullsOrNone(data: DataDirectory, plan: Settings['schedule']['pull'], logger: Logger): ScheduledPipeline[] {
   try {
-    return pulledSources(readSources(data).sources);
+    return plannedPulls(data, plan);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    logger.error(`nothing is pulled until this is mended and the schedule is started again: ${error.message}`);
+    logger.error(`nothing is pulled until this is mended: ${error.message}`);
     return [];
   }
 }

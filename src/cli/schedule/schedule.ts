@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import cron from 'node-cron';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { exitCode, OfferlineError } from '../../kit/errors/errors.ts';
@@ -67,6 +68,15 @@ export interface Schedule {
   stop(): Promise<void>;
 }
 
+/** A schedule whose pipelines change. */
+export interface ChangingSchedule extends Schedule {
+  /**
+   * Begins pipelines that are new, or have another plan, and ends those that are not among these. Throws `UsageError`
+   * for a bad expression, and changes nothing then.
+   */
+  replan(pipelines: readonly ScheduledPipeline[]): void;
+}
+
 /**
  * Starts pipelines at the moments of their plans, UTC, each pipeline one run at a time. node-cron is the tick; which
  * moments passed without a run comes from the run ledger, so an outage is caught up as each plan says.
@@ -78,25 +88,65 @@ export async function startSchedule(
   start: StartRun,
   logger: Logger,
   effects: ScheduleEffects = realScheduleEffects,
-): Promise<Schedule> {
-  const lanes = pipelines.map((pipeline) => {
-    const times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
-    return { times, watch: pipeline.watch, lane: new ScheduleLane(pipeline, times, start, logger) };
-  });
+): Promise<ChangingSchedule> {
+  const laneOf = (pipeline: ScheduledPipeline) => new MovingLane(pipeline, start, logger, effects);
+  let lanes = pipelines.map(laneOf);
   const lock = await acquireSchedulerLock(data.scheduleLockFile);
-  const caughtUp = Promise.all(lanes.map(({ lane }) => lane.begin(effects.now()))).then(() => undefined);
-  const ticks = lanes.map(({ times, lane }) => effects.tick(times.expression, () => lane.tick(effects.now())));
-  const watches = lanes.map(({ watch, lane }) => watch?.(() => lane.wake(effects.now())));
+  const ended: Promise<void>[] = [];
+  let isStopped = false;
   return {
-    caughtUp,
+    caughtUp: Promise.all(lanes.map((lane) => lane.begin())).then(() => undefined),
+    replan(wanted) {
+      if (isStopped) return;
+      const kept = lanes.filter((lane) => wanted.some((pipeline) => lane.isOf(pipeline)));
+      const added = wanted.filter((pipeline) => !kept.some((lane) => lane.isOf(pipeline))).map(laneOf);
+      for (const lane of lanes) if (!kept.includes(lane)) ended.push(lane.stop());
+      for (const lane of added) void lane.begin();
+      lanes = [...kept, ...added];
+    },
     async stop() {
-      for (const watch of watches) await watch?.stop();
-      const ended = lanes.map(({ lane }) => lane.stop());
-      for (const tick of ticks) await tick.stop();
-      await Promise.all(ended);
+      isStopped = true;
+      await Promise.all([...ended, ...lanes.map((lane) => lane.stop())]);
       lock.release();
     },
   };
+}
+
+/** A lane with the ticks of its plan, and what it watches. Throws `UsageError` for a bad expression. */
+class MovingLane {
+  readonly #pipeline: ScheduledPipeline;
+  readonly #effects: ScheduleEffects;
+  readonly #times: CronTimes;
+  readonly #lane: ScheduleLane;
+  readonly #moving: { stop(): void | Promise<void> }[] = [];
+
+  constructor(pipeline: ScheduledPipeline, start: StartRun, logger: Logger, effects: ScheduleEffects) {
+    this.#pipeline = pipeline;
+    this.#effects = effects;
+    this.#times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
+    this.#lane = new ScheduleLane(pipeline, this.#times, start, logger);
+  }
+
+  isOf({ name, plan }: ScheduledPipeline): boolean {
+    return name === this.#pipeline.name && isDeepStrictEqual(plan, this.#pipeline.plan);
+  }
+
+  /** Resolves when the runs that were missed have ended. */
+  begin(): Promise<void> {
+    const { now, tick } = this.#effects;
+    const caughtUp = this.#lane.begin(now());
+    this.#moving.push(tick(this.#times.expression, () => this.#lane.tick(now())));
+    const watch = this.#pipeline.watch?.(() => this.#lane.wake(now()));
+    if (watch !== undefined) this.#moving.push(watch);
+    return caughtUp;
+  }
+
+  /** Resolves when the run under way has ended. */
+  async stop(): Promise<void> {
+    const ended = this.#lane.stop();
+    for (const each of this.#moving) await each.stop();
+    await ended;
+  }
 }
 
 /** Throws `SchedulerBusyError` where another scheduler has it. */

@@ -429,6 +429,61 @@ describe('the moments of an expression', () => {
   });
 });
 
+describe('a schedule that is planned again', () => {
+  const pull = (name: string, cron = '0 * * * *'): ScheduledPipeline => ({
+    name,
+    plan: { cron, catch_up: 'last', overlap: 'skip' },
+    coveredUntil: undefined,
+  });
+  const open = async (...pipelines: ScheduledPipeline[]) => {
+    const started: string[] = [];
+    const ticks = new Map<string, () => void>();
+    const run = ({ pipeline }: ScheduledRun) => (started.push(pipeline), Promise.resolve(0));
+    let now = at('2026-11-20T12:00:30Z');
+    const schedule = await startSchedule(data, pipelines, run, createLogger({ write: () => true }, 'silent'), {
+      now: () => now,
+      tick: (expression, onTick) => {
+        ticks.set(expression, onTick);
+        return { stop: () => void ticks.delete(expression) };
+      },
+    });
+    schedules.push(schedule);
+    await schedule.caughtUp;
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    const tick = async () => {
+      await settled();
+      now += 3_600_000;
+      for (const each of ticks.values()) each();
+      await settled();
+      return started.splice(0);
+    };
+    return { schedule, tick, expressions: () => [...ticks.keys()], started };
+  };
+
+  it('pulls a new source at once and then at its moments, and leaves the others as they are', async () => {
+    const { schedule, tick, started } = await open(pull('refresh', '1 * * * *'));
+    expect(started.splice(0)).toEqual(['refresh']);
+    schedule.replan([pull('refresh', '1 * * * *'), pull('pull north')]);
+    expect(started.splice(0)).toEqual(['pull north']);
+    expect(await tick()).toEqual(['refresh', 'pull north']);
+  });
+
+  it('ends what is planned no more, and follows another plan of the same name', async () => {
+    const { schedule, tick, expressions, started } = await open(pull('pull north'), pull('pull south', '2 * * * *'));
+    started.splice(0);
+    schedule.replan([pull('pull south', '3 * * * *')]);
+    await expect.poll(expressions).toEqual(['3 * * * *']);
+    started.splice(0);
+    expect(await tick()).toEqual(['pull south']);
+  });
+
+  it('stays as it was where a plan cannot be used', async () => {
+    const { schedule, expressions } = await open(pull('pull north'));
+    expect(() => schedule.replan([pull('pull south', 'soon')])).toThrow(UsageError);
+    expect(expressions()).toEqual(['0 * * * *']);
+  });
+});
+
 it('goes on with all else where sources.json cannot be used, and says so', async () => {
   await writeFile(data.sitesFile, '{"sites": []}');
   await writeFile(data.sourcesFile, '{"sources": [', { mode: 0o600 });
