@@ -133,10 +133,10 @@ class MovingLane {
 
   /** Resolves when the runs that were missed have ended. */
   begin(): Promise<void> {
-    const { now, tick } = this.#effects;
-    const caughtUp = this.#lane.begin(now());
-    this.#moving.push(tick(this.#times.expression, () => this.#lane.tick(now())));
-    const watch = this.#pipeline.watch?.(() => this.#lane.wake(now()));
+    const effects = this.#effects;
+    const caughtUp = this.#lane.begin(effects.now());
+    this.#moving.push(effects.tick(this.#times.expression, () => this.#lane.tick(effects.now())));
+    const watch = this.#pipeline.watch?.(() => this.#lane.wake(effects.now()));
     if (watch !== undefined) this.#moving.push(watch);
     return caughtUp;
   }
