@@ -1,7 +1,10 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh } from '../../../pipelines/refresh.ts';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
+import { inMemory, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
@@ -50,4 +53,22 @@ it('a half-built snapshot that a killed run left goes with the next run', slow, 
   await mkdir(join(data.published, '00000000-20260310T110000Z', 'tables'), { recursive: true });
   await pipeline.refresh(asOf);
   expect(await snapshotNames(data)).toEqual(published);
+});
+
+it('maintenance removes what settings keep no more, without a publish, and the lake names the rest', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'));
+  const { data } = pipeline;
+  for (const time of ['10', '11', '12']) await pipeline.refresh(`2026-03-10T${time}:00:00Z`);
+  const names = await snapshotNames(data);
+  expect(names).toHaveLength(3);
+  await writeFile(data.settingsFile, JSON.stringify({ snapshots_kept: 1, snapshots_kept_hours: 0 }));
+  const request = { data, terminal, asOf: '2026-03-10T12:30:00Z' };
+  expect(await maintenance(request)).toMatchObject({ retired: names.slice(0, 2) });
+  expect(await snapshotNames(data)).toEqual(names.slice(2));
+  const named = await withDuckDB(inMemory, {}, async (connection) => {
+    await connection.run(`ATTACH '${data.lakeFile}' AS lake (READ_ONLY)`);
+    return queryRows(connection, 'FROM lake.ducklake_snapshot_changes');
+  });
+  expect(named).toHaveLength(1);
+  expect(await maintenance(request)).toMatchObject({ retired: [] });
 });

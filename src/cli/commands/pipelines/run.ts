@@ -65,12 +65,12 @@ export function addRunCommands(program: Command, context: CommandContext): void 
     addCommand(
       run,
       'maintenance',
-      'Compacts closed days and deletes what `retention` no longer keeps',
-      'Each closed day of a log becomes one sorted file. It changes no figure and publishes nothing.',
+      'Removes old snapshots, compacts closed days and deletes what `retention` no longer keeps',
+      'Snapshots are kept as `snapshots_kept` and `snapshots_kept_hours` say. Each closed day of a log becomes one sorted file. It changes no figure and publishes nothing.',
     ),
   ).action(async (options: RunOptions) => {
     const result = await maintenance(requestOf(options, context));
-    const { compacted, retained } = result;
+    const { retired, compacted, retained } = result;
     printAnswer(
       context,
       options,
@@ -78,6 +78,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
       [
         `run ${result.runId} as of ${result.asOf}`,
         `  compacted  ${compacted.days} days of ${compacted.files} files, ${compacted.rows} rows: ${compacted.bytesBefore} bytes became ${compacted.bytesAfter}; ${compacted.left} days are left for the next run`,
+        `  removed    ${retired.length} snapshots`,
         `  deleted    ${retained.runs} runs, ${retained.attempts} attempts at postbacks`,
       ].join('\n'),
     );
