@@ -89,7 +89,7 @@ export async function runPipeline<Result extends object>(
   };
   try {
     const result = await withWarehouse({ command, data, terminal, settings, effects }, begin);
-    await forgetRefusedRuns(noting);
+    await forgetRefusedRuns(noting, pipeline);
     await noteOutcome(noting, pipeline);
     return result;
   } catch (error) {

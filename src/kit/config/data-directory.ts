@@ -119,6 +119,10 @@ export class DataDirectory {
   get refusedRunsFile() {
     return join(this.warehouse, 'refused-runs.json');
   }
+  /** The same of maintenance, for which a good refresh does not make up. */
+  get refusedMaintenanceFile() {
+    return join(this.warehouse, 'refused-maintenance.json');
+  }
   /** How the last run of each pipeline ended, a file for each. */
   get outcomes() {
     return join(this.warehouse, 'outcomes');

@@ -1,13 +1,23 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { describeRefusedRuns, isRefusalTrouble, readRefusedRuns } from '../runs/refused-runs.ts';
+import type { UnreadableNote } from '../../kit/files/note-file.ts';
+import {
+  describeRefusedRuns,
+  isRefusalTrouble,
+  readRefusedMaintenance,
+  readRefusedRuns,
+} from '../runs/refused-runs.ts';
 import { trouble, unreadableNote, type Finding } from './finding.ts';
 
 /** Finds failed runs that no ledger has; `runs` and `status` show the others. */
 export function examineRuns(data: DataDirectory): Finding[] {
   const unreadable: Finding[] = [];
-  const refused = readRefusedRuns(data, (of) => unreadable.push(unreadableNote('runs', of)));
-  if (refused === null || !isRefusalTrouble(refused)) return unreadable;
-  const problem = describeRefusedRuns(refused).slice(refused.command.length + 1);
+  const onUnreadable = (note: UnreadableNote) => unreadable.push(unreadableNote('runs', note));
+  const refused = [readRefusedRuns(data, onUnreadable), readRefusedMaintenance(data, onUnreadable)];
   const advice = 'what is published stays; put that right, and the next run goes on from there';
-  return [trouble('runs', refused.command, problem, advice, { repairable: false })];
+  const troubles = refused.flatMap((runs) => {
+    if (runs === null || !isRefusalTrouble(runs)) return [];
+    const problem = describeRefusedRuns(runs).slice(runs.command.length + 1);
+    return [trouble('runs', runs.command, problem, advice, { repairable: false })];
+  });
+  return [...unreadable, ...troubles];
 }

@@ -31,13 +31,30 @@ interface Noting {
   logger: Logger;
 }
 
-/** Returns null where the last run was good, is in the ledger, or the note cannot be read. */
+/** Of all runs but maintenance. Returns null where the last was good, is in the ledger, or the note is unreadable. */
 export function readRefusedRuns(
   { refusedRunsFile }: DataDirectory,
   onUnreadable?: (unreadable: UnreadableNote) => void,
 ): RefusedRuns | null {
   return readNote(refusedRunsFile, refusedRunsSchema, onUnreadable) ?? null;
 }
+
+/** The same of maintenance. */
+export function readRefusedMaintenance(
+  { refusedMaintenanceFile }: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): RefusedRuns | null {
+  return readNote(refusedMaintenanceFile, refusedRunsSchema, onUnreadable) ?? null;
+}
+
+/** Returns whether a good run of a pipeline makes up for a failed one: a refresh does, but not for maintenance. */
+export function putsRight(pipeline: string, failed: string): boolean {
+  return pipeline === failed || (pipeline === 'refresh' && failed !== maintenance);
+}
+
+const maintenance = 'maintenance';
+/** The command of a pipeline's run begins with it. */
+const runWord = 'run ';
 
 /** Records a refused run for `status`. Where the note cannot be written the run still fails by its own error. */
 export async function noteRefusedRun(
@@ -47,8 +64,10 @@ export async function noteRefusedRun(
 ): Promise<void> {
   const at = momentOfMilliseconds(effects.now());
   const busy = cause instanceof WarehouseBusyError;
+  const isMaintenance = command === `${runWord}${maintenance}`;
+  const file = isMaintenance ? data.refusedMaintenanceFile : data.refusedRunsFile;
   try {
-    const before = readRefusedRuns(data);
+    const before = (isMaintenance ? readRefusedMaintenance : readRefusedRuns)(data);
     const noted: RefusedRuns = {
       command,
       at,
@@ -57,7 +76,7 @@ export async function noteRefusedRun(
       since: before?.since ?? at,
       busy: busy && before?.busy !== false,
     };
-    await replaceFile(data.refusedRunsFile, `${JSON.stringify(noted)}\n`, 'refused runs', effects.files, 0o600);
+    await replaceFile(file, `${JSON.stringify(noted)}\n`, 'refused runs', effects.files, 0o600);
   } catch (error) {
     logger.warn(
       { err: error },
@@ -66,13 +85,24 @@ export async function noteRefusedRun(
   }
 }
 
-/** Removes the note after a good run, or after taking over another machine's state. */
-export async function forgetRefusedRuns({ data, effects, logger }: Noting): Promise<void> {
-  if (!existsSync(data.refusedRunsFile)) return;
-  try {
-    await effects.files.remove(data.refusedRunsFile, 'refused runs: forgotten');
-  } catch (error) {
-    logger.warn({ err: error }, 'the note of refused runs cannot be removed; `offerline status` goes on showing them');
+/** Removes the notes of what a good run of this pipeline makes up for; without one, all: the state is another now. */
+export async function forgetRefusedRuns({ data, effects, logger }: Noting, pipeline?: string): Promise<void> {
+  const notes = [
+    { file: data.refusedRunsFile, refused: readRefusedRuns(data) },
+    { file: data.refusedMaintenanceFile, refused: readRefusedMaintenance(data) },
+  ];
+  for (const { file, refused } of notes) {
+    const failed = refused?.command.slice(runWord.length);
+    const isRight = pipeline === undefined || failed === undefined || putsRight(pipeline, failed);
+    if (!isRight || !existsSync(file)) continue;
+    try {
+      await effects.files.remove(file, 'refused runs: forgotten');
+    } catch (error) {
+      logger.warn(
+        { err: error },
+        'the note of refused runs cannot be removed; `offerline status` goes on showing them',
+      );
+    }
   }
 }
 

@@ -96,7 +96,7 @@ function clockActions({ snapshot, ahead }: StatusReport): AdvisedAction[] {
 }
 
 function runActions(
-  { snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport,
+  { snapshot, damage, last_failure: failure, refused_runs, refused_maintenance }: StatusReport,
   follows: boolean,
 ): AdvisedAction[] {
   const actions: AdvisedAction[] = [];
@@ -112,12 +112,13 @@ function runActions(
       command: repairIn(failure.error) ?? againCommands[failure.pipeline] ?? refresh,
       ...alarm,
     });
-  if (refused !== null && isRefusalTrouble(refused))
-    actions.push({
-      what: `${describeRefusedRuns(refused)}; no run has been good since`,
-      command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
-      ...alarm,
-    });
+  for (const refused of [refused_runs, refused_maintenance])
+    if (refused !== null && isRefusalTrouble(refused))
+      actions.push({
+        what: `${describeRefusedRuns(refused)}; no run has been good since`,
+        command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
+        ...alarm,
+      });
   return actions;
 }
 

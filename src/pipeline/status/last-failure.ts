@@ -1,5 +1,6 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readRecentRuns, type RecentRun } from '../runs/recent-runs.ts';
+import { putsRight } from '../runs/refused-runs.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 
 export interface LastFailure {
@@ -40,11 +41,6 @@ function isPull({ pipeline }: RecentRun): boolean {
 /** Returns whether a run failed or was killed. One that was asked to end, and recorded its end, has not failed. */
 function isFailure({ status, finished_at }: RecentRun): boolean {
   return status === 'failed' || (status === 'interrupted' && finished_at === null);
-}
-
-/** Returns whether a good run of a pipeline makes up for a failed one: a refresh does, but not for maintenance. */
-function putsRight(pipeline: string, failed: string): boolean {
-  return pipeline === failed || (pipeline === 'refresh' && failed !== 'maintenance');
 }
 
 /** Returns such as "run 3 (refresh) failed at …". */

@@ -11,7 +11,7 @@ import { hasStore, isShared, openStore, type StoreSettings } from '../../postbac
 import { readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
 import { configurationTrouble } from '../runs/configuration-note.ts';
 import { readWarehouseHolder } from '../runs/lock.ts';
-import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
+import { readRefusedMaintenance, readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../../kit/sites/sites.ts';
 import { currentManifest, currentName, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
@@ -49,6 +49,8 @@ export interface StatusReport extends PublishedStatus {
   last_failure: LastFailure | null;
   /** Runs since the last good one that failed and that no ledger has as failed. */
   refused_runs: RefusedRuns | null;
+  /** The same of maintenance, for which a good refresh does not make up. */
+  refused_maintenance: RefusedRuns | null;
   /** Damage of the state, the snapshot or the delivery store. */
   damage: string[];
   /**
@@ -97,6 +99,7 @@ export async function readStatusReport(
     silent_sites: [],
     last_failure: readLastFailure(data),
     refused_runs: readRefusedRuns(data, onUnreadable),
+    refused_maintenance: readRefusedMaintenance(data, onUnreadable),
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],

@@ -57,7 +57,9 @@ function alarms(report: StatusReport, allowed: number): string[] {
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` shows more`]),
-    ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
+    ...[refused, report.refused_maintenance].flatMap((runs) =>
+      runs === null || !isRefusalTrouble(runs) ? [] : [describeRefusedRuns(runs)],
+    ),
     ...[storageClockTrouble(schedule)].flatMap((what) => (what === undefined ? [] : [`${what}: ${clockOffsetAdvice}`])),
     ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
     ...(report.configuration === null ? [] : [`${report.configuration}: ${configurationAdvice}`]),

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh } from '../../../pipelines/refresh.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
@@ -117,4 +118,28 @@ it('one whose warehouse cannot be opened is shown', async () => {
   await expect(refresh({ data, terminal }, failing)).rejects.toThrow('no room');
   const { alarms } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   expect(alarms).toEqual(['run refresh failed at 2026-03-10T12:05:00Z: no room']);
+});
+
+it('maintenance that is refused night after night is shown, whatever other runs are good', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  const refused = async (time: string) => {
+    const lock = await acquireWriterLock(data, { command: 'run refresh', waitSeconds: 0, onWaiting: () => undefined });
+    try {
+      await expect(maintenance({ data, terminal }, at(time))).rejects.toThrow('is busy');
+      // The refresh of the day has its own note, which the next good one removes.
+      await expect(refresh({ data, terminal }, at(time))).rejects.toThrow('is busy');
+    } finally {
+      lock.release();
+    }
+    await refresh({ data, terminal }, at(time.replace(':30:', ':40:')));
+  };
+  const alarms = async () => (await readStatus(data, readSettings(data), Date.parse('2026-03-13T04:00:00Z'))).alarms;
+  await refused('2026-03-11T03:30:00Z');
+  await refused('2026-03-12T03:30:00Z');
+  const shown = expect.stringMatching(/^run maintenance failed, 2 times since 2026-03-11T03:30:00Z: .*busy/) as string;
+  expect(await alarms()).toEqual([shown]);
+  await maintenance({ data, terminal }, at('2026-03-13T03:30:00Z'));
+  expect(await alarms()).toEqual([]);
 });

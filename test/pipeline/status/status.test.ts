@@ -320,6 +320,7 @@ const well: StatusReport = {
   silent_sites: [],
   last_failure: null,
   refused_runs: null,
+  refused_maintenance: null,
   schedule: {
     role: 'neither',
     pid: null,
