@@ -29,6 +29,8 @@ export interface RunRequest {
   allowFuture?: boolean | undefined;
   /** Moment of the schedule that this run is for; the schedule reads it back from the ledger. */
   scheduledAt?: Moment | undefined;
+  /** Seconds to wait for the warehouse, where that is longer than configured. */
+  waitSeconds?: number | undefined;
   /** Aborted when the run is asked to end, which it does before its next stage. */
   stop?: AbortSignal | undefined;
 }
@@ -57,7 +59,7 @@ export async function runPipeline<Result extends object>(
   work: (open: OpenRun) => Promise<Result>,
   effects: Effects = realEffects,
 ): Promise<Result & { runId: number; asOf: Moment }> {
-  const { data, terminal } = request;
+  const { data, terminal, waitSeconds, stop } = request;
   const settings = readSettings(data);
   const sites = readSites(data.sitesFile);
   for (const warning of sites.warnings) terminal.logger.warn(warning);
@@ -79,7 +81,7 @@ export async function runPipeline<Result extends object>(
       assertNotOlder(clock, published.as_of, { isAskedFor });
       failureNotes = 'outcome and refused run';
     }
-    const parts = { ...clock, data, settings, ...terminal, effects, stop: request.stop };
+    const parts = { ...clock, data, settings, ...terminal, effects, stop };
     const onBegun = () => void (failureNotes = 'outcome');
     const begun = { pipeline, scheduledAt: request.scheduledAt, parts, state, sites, onBegun };
     const result = await ledgeredRun(begun, work);
@@ -88,13 +90,14 @@ export async function runPipeline<Result extends object>(
     return result;
   };
   try {
-    const result = await withWarehouse({ command, data, terminal, settings, effects }, begin);
+    const result = await withWarehouse({ command, data, terminal, settings, effects, waitSeconds, stop }, begin);
     await forgetRefusedRuns(noting, pipeline);
     await noteOutcome(noting, pipeline);
     return result;
   } catch (error) {
     if (failureNotes !== 'none') await noteOutcome(noting, pipeline, error);
-    if (failureNotes === 'outcome and refused run') await noteRefusedRun(noting, command, error);
+    const isRefused = failureNotes === 'outcome and refused run' && !(error instanceof StoppedError);
+    if (isRefused) await noteRefusedRun(noting, command, error);
     throw error;
   }
 }

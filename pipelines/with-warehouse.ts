@@ -24,10 +24,14 @@ export interface WarehouseUse {
   effects?: Effects;
   /** A preview changes nothing. */
   isPreview?: boolean;
+  /** Seconds to wait for the warehouse, where that is longer than configured. */
+  waitSeconds?: number | undefined;
+  /** Ends the waiting. */
+  stop?: AbortSignal | undefined;
 }
 
 /**
- * Locks and opens the warehouse for `work`. Waits as long as configured, then throws `WarehouseBusyError`. For a
+ * Locks and opens the warehouse for `work`. Waits for another run, then throws `WarehouseBusyError`. For a
  * preview throws `OlderStateError` where an older version wrote the state.
  */
 export async function withWarehouse<Result>(
@@ -38,10 +42,11 @@ export async function withWarehouse<Result>(
     settings = readSettings(data),
     effects = realEffects,
     isPreview = false,
+    ...waiting
   }: WarehouseUse,
   work: (state: StateDatabase) => Promise<Result>,
 ): Promise<Result> {
-  return withWriterLock(command, { data, settings, logger, effects, isPreview }, async (opening) => {
+  return withWriterLock(command, { data, settings, logger, effects, isPreview, ...waiting }, async (opening) => {
     await claimLanding(data, settings.storage?.url);
     using storage = await runOnStorage(settings, opening);
     const state = await openWarehouse(opening);

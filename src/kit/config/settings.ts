@@ -196,7 +196,8 @@ export const settingsSchema = z.strictObject({
   }),
   lock_wait_seconds: z.number().min(0).max(3600).default(60).meta({
     unit: 's',
-    description: 'How long a run waits for another run, and a service for another service, before it exits 3',
+    description:
+      'How long a run waits for another run, and a service for another service, before it exits 3; maintenance of the schedule waits half an hour',
   }),
   engine: engineSchema,
   storage: storageSchema.optional(),

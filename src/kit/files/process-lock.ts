@@ -45,7 +45,7 @@ export interface LockRequest {
   /** Called once, with a sentence for the operator, when the lock is not free at once. */
   onWaiting(message: string): void;
   /** Ends the waiting with its reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface ProcessLock {

@@ -143,3 +143,32 @@ it('maintenance that is refused night after night is shown, whatever other runs 
   await maintenance({ data, terminal }, at('2026-03-13T03:30:00Z'));
   expect(await alarms()).toEqual([]);
 });
+
+it('maintenance of the schedule waits for the refresh of its minute, until it is asked to end', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  const night = '2026-03-11T03:30:00Z';
+  const waiting = async (stop?: AbortSignal) => {
+    const lock = await acquireWriterLock(data, { command: 'run refresh', waitSeconds: 0, onWaiting: () => undefined });
+    let isWaiting = false;
+    const logger = createLogger(
+      { write: (line) => void (isWaiting ||= line.includes('Waiting up to 1800 s')) },
+      'info',
+    );
+    const request = { data, terminal: { logger, progress: noProgress }, scheduledAt: night, stop };
+    const run = maintenance(request, at(night));
+    run.catch(() => undefined);
+    await expect.poll(() => isWaiting).toBe(true);
+    return { run, lock };
+  };
+  const stop = new AbortController();
+  const stopped = await waiting(stop.signal);
+  stop.abort();
+  await expect(stopped.run).rejects.toThrow('was asked to end while it waited for the warehouse');
+  stopped.lock.release();
+  expect((await readStatus(data, readSettings(data), Date.parse(night))).alarms).toEqual([]);
+  const patient = await waiting();
+  patient.lock.release();
+  expect(await patient.run).toMatchObject({ retired: [] });
+});
