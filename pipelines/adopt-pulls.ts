@@ -1,4 +1,5 @@
 import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import type { Logger } from '../src/kit/logging/log.ts';
 import { lastRunId } from '../src/pipeline/runs/run-ledger.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
 import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
@@ -16,17 +17,21 @@ function pullPipeline(source: string): string {
  * Copies pulls that have ended into the run ledger, each as a run with one stage. A pull does not do that itself, since
  * it would wait for the run that holds the warehouse.
  */
-export async function adoptPulls(data: DataDirectory, state: StateDatabase): Promise<void> {
-  using ledger = PullLedger.existing(data);
-  if (ledger === undefined) return;
-  const adopted = Number((await readMetadata(state.connection, adoptedKey)) ?? 0);
-  const pulls = ledger.endedAfter(adopted);
+export async function adoptPulls(data: DataDirectory, state: StateDatabase, logger: Logger): Promise<void> {
+  const before = Number((await readMetadata(state.connection, adoptedKey)) ?? 0);
+  const pulls = PullLedger.read(
+    data,
+    // One that was put aside as damaged had pulls of higher numbers.
+    (ledger) => ledger.endedAfter(ledger.newestId < before ? 0 : before),
+    ({ message }) => logger.warn(`the run ledger goes without pulls: ${message}`),
+  );
+  if (pulls === undefined) return;
   const last = pulls.at(-1);
   if (last === undefined) return;
   await state.transaction(async () => {
-    const before = await lastRunId(state.connection);
+    const lastRun = await lastRunId(state.connection);
     const runs = pulls.map((pull, index) => ({
-      run_id: before + 1 + index,
+      run_id: lastRun + 1 + index,
       started_at: pull.started_at,
       finished_at: pull.finished_at,
       status: pull.status,

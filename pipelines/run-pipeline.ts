@@ -115,7 +115,7 @@ async function ledgeredRun<Result extends object>(
   work: (open: OpenRun) => Promise<Result>,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const ledger = new RunLedger(state);
-  await adoptPulls(parts.data, state);
+  await adoptPulls(parts.data, state, parts.logger);
   const now = () => momentOfMilliseconds(parts.effects.now());
   const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock, scheduledAt);
   onBegun();

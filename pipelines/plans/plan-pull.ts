@@ -24,8 +24,7 @@ interface PlannedPull {
 export async function planPull(request: PullRequest): Promise<PlannedPull[]> {
   // A pull fails on a broken offerline.json, too.
   readSettings(request.data);
-  using ledger = PullLedger.existing(request.data);
-  const newest = ledger?.newest();
+  const newest = PullLedger.read(request.data, (ledger) => ledger.newest());
   const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
   return await askSources(request, realPullClock, isWanted, async (entry) => {
     const pulls = newest?.get(entry.source);

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { readLockHolder } from '../kit/files/process-lock.ts';
 import type { Moment } from '../kit/time/moment.ts';
-import { hasPullDatabase, openPullDatabase } from './pull-database.ts';
+import { isSqliteDamage } from '../kit/sqlite/open-sqlite.ts';
+import { DamagedPullsError, hasPullDatabase, openPullDatabase } from './pull-database.ts';
 
 /** A pull of a source. */
 export interface Pull {
@@ -53,9 +54,27 @@ export class PullLedger implements Disposable {
           .run(endedByForce, pull_id as number);
   }
 
-  /** The ledger for reading; undefined where nothing has ever been pulled. */
-  static existing(data: DataDirectory): PullLedger | undefined {
-    return hasPullDatabase(data) ? new PullLedger(data) : undefined;
+  /**
+   * Reads the ledger. Undefined where nothing has ever been pulled, and where the file is damaged, for what goes on
+   * without it; without `onDamage` it throws `DamagedPullsError` then.
+   */
+  static read<Result>(
+    data: DataDirectory,
+    read: (ledger: PullLedger) => Result,
+    onDamage: (error: DamagedPullsError) => void = (error) => {
+      throw error;
+    },
+  ): Result | undefined {
+    if (!hasPullDatabase(data)) return undefined;
+    try {
+      using ledger = new PullLedger(data);
+      return read(ledger);
+    } catch (error) {
+      if (error instanceof DamagedPullsError) onDamage(error);
+      else if (isSqliteDamage(error)) onDamage(new DamagedPullsError(data.pullLedgerFile, error));
+      else throw error;
+      return undefined;
+    }
   }
 
   /**
@@ -94,6 +113,11 @@ export class PullLedger implements Disposable {
     this.#database
       .prepare(`UPDATE pulls SET finished_at = ?, ${columns.map((name) => `${name} = ?`).join(', ')} WHERE pull_id = ?`)
       .run(finishedAt, ...columns.map((name) => end[name] ?? null), pullId);
+  }
+
+  /** Number of the newest pull; 0 without any. */
+  get newestId(): number {
+    return Number(this.#database.prepare('SELECT max(pull_id) AS pull_id FROM pulls').get()?.['pull_id'] ?? 0);
   }
 
   /** Ended pulls after the given one, oldest first, up to the first that is running. */

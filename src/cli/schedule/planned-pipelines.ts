@@ -104,8 +104,12 @@ export function isPull({ name }: ScheduledPipeline): boolean {
 export function plannedPulls(data: DataDirectory, plan: Settings['schedule']['pull']): ScheduledPipeline[] {
   const pulled = pulledSources(readSources(data).sources);
   if (pulled.length === 0) return [];
-  using ledger = PullLedger.existing(data);
-  const ended = ledger?.newestEnded();
+  // Each pull says what is damaged, and how to mend it.
+  const ended = PullLedger.read(
+    data,
+    (ledger) => ledger.newestEnded(),
+    () => undefined,
+  );
   const coveredUntil = (names: readonly string[]) => {
     const begun = names.map((name) => ended?.get(name));
     return begun.includes(undefined)

@@ -27,13 +27,12 @@ export interface SourcePulls {
 
 /**
  * Returns all sources by name. `now` in milliseconds since the epoch. Throws `UsageError` where `sources.json` is
- * wrong.
+ * wrong, `DamagedPullsError` for a damaged ledger of pulls.
  */
 export function readPulls(data: DataDirectory, { schedule }: Pick<Settings, 'schedule'>, now: number): SourcePulls[] {
   const { sources } = readSources(data);
   if (sources.length === 0) return [];
-  using ledger = PullLedger.existing(data);
-  const newest = ledger?.newest();
+  const newest = PullLedger.read(data, (ledger) => ledger.newest());
   return sources.map(({ source, connector, every }) => {
     const { last, whole } = newest?.get(source) ?? {};
     // A source without a connector only reports conversions.

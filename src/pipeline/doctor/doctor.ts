@@ -61,6 +61,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   if (request.repair) {
     closeFolders(findings);
     await putDeliveriesAside(opening, findings);
+    await putPullsAside(opening, findings);
   }
   // A damaged snapshot may share event files with the warehouse: all are read before it is moved away.
   const deep = request.deep || (request.repair && damaged.snapshots.length > 0);
@@ -115,6 +116,14 @@ async function putDeliveriesAside({ data, effects }: Opening, findings: readonly
   const reason = damaged.map(({ problem }) => problem).join('\n');
   const lock = { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined };
   await quarantineDeliveries(data, reason, lock, effects);
+}
+
+/** A pull under way fails by the damage anyway, so no lock is taken. */
+async function putPullsAside({ data, effects }: Opening, findings: readonly Finding[]): Promise<void> {
+  const damaged = findings.find(({ check }) => check === 'pulls');
+  if (damaged === undefined) return;
+  const aside = await QuarantineFolder.make(data, damaged.problem, effects);
+  for (const ending of ['', '-wal', '-shm']) await aside.moveIn(`${data.pullLedgerFile}${ending}`);
 }
 
 async function examineWarehouse(

@@ -3,6 +3,7 @@ import { readSettings } from '../../kit/config/settings.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { readPostbackSecrets } from '../../sources/config/postback-settings.ts';
 import { readSources, type SourceEntry, type Sources } from '../../sources/config/sources-file.ts';
+import type { DamagedPullsError } from '../../sources/pull-database.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { resolveSource } from '../../sources/resolve-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
@@ -27,10 +28,15 @@ export function examineSources(data: DataDirectory): Finding[] {
   ];
 }
 
-/** Finds pulls whose process died. */
+/** Finds pulls whose process died, or that their ledger is damaged. */
 function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
-  using ledger = PullLedger.existing(data);
-  const newest = ledger?.newest();
+  let damage: DamagedPullsError | undefined;
+  const newest = PullLedger.read(
+    data,
+    (ledger) => ledger.newest(),
+    (error) => (damage = error),
+  );
+  if (damage !== undefined) return [trouble('pulls', data.pullLedgerFile, damage.problem, damage.cure)];
   return sources.flatMap(({ source }) => {
     const last = newest?.get(source)?.last;
     if (last?.status !== 'interrupted' || last.finished_at !== null) return [];

@@ -20,6 +20,7 @@ export interface Finding {
     | 'schedule'
     | 'sites'
     | 'sources'
+    | 'pulls'
     | 'pictures'
     | 'access'
     | 'machine';

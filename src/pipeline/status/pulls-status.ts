@@ -18,13 +18,12 @@ export interface SourceReport {
 
 /**
  * Returns the state of the sources that are pulled. `now` in milliseconds since the epoch. Throws `UsageError` where
- * `sources.json` cannot be used.
+ * `sources.json` cannot be used, `DamagedPullsError` for a damaged ledger of pulls.
  */
 export function readSourceReports(data: DataDirectory, now: number): SourceReport[] {
   const pulled = pulledSources(readSources(data).sources);
   if (pulled.length === 0) return [];
-  using ledger = PullLedger.existing(data);
-  const newest = ledger?.newest();
+  const newest = PullLedger.read(data, (ledger) => ledger.newest());
   return pulled.map(({ source }) => {
     const pulls = newest?.get(source);
     const at = pulls?.whole?.finished_at ?? null;

@@ -13,8 +13,12 @@ export function measurePulls(metrics: Metrics, data: DataDirectory, now: () => n
     () => {
       const pulled = pulledNames(data);
       if (pulled.length === 0) return [];
-      using ledger = PullLedger.existing(data);
-      const newest = ledger?.newest();
+      // `status` reports a damaged one.
+      const newest = PullLedger.read(
+        data,
+        (ledger) => ledger.newest(),
+        () => undefined,
+      );
       return pulled.map((source) => {
         const at = newest?.get(source)?.whole?.finished_at;
         const value = at === undefined || at === null ? Infinity : (now() - dateOf(at).getTime()) / 1000;

@@ -32,8 +32,7 @@ function addListCommand(sources: Command, context: CommandContext): void {
     const data = existingData();
     const { sources: known, warnings } = readSources(data);
     for (const warning of warnings) context.terminal.logger.warn(warning);
-    using ledger = PullLedger.existing(data);
-    const newest = ledger?.newest();
+    const newest = PullLedger.read(data, (ledger) => ledger.newest());
     const shown = known.map(({ source, connector, every, postback }) => {
       const pulls = newest?.get(source);
       return {

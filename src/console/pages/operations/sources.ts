@@ -1,4 +1,4 @@
-import { UsageError } from '../../../kit/errors/errors.ts';
+import { OfferlineError } from '../../../kit/errors/errors.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';
 import { html } from '../../../kit/html/html.ts';
@@ -75,7 +75,7 @@ function pullsOf({ data, settings, now }: PageRequest): { sources: SourcePulls[]
   try {
     return { sources: readPulls(data, settings, now) };
   } catch (error) {
-    if (error instanceof UsageError) return { sources: [], error: error.message };
+    if (error instanceof OfferlineError) return { sources: [], error: error.message };
     throw error;
   }
 }
