@@ -3,7 +3,6 @@ import { readSettings } from '../../kit/config/settings.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { readPostbackSecrets } from '../../sources/config/postback-settings.ts';
 import { readSources, type SourceEntry, type Sources } from '../../sources/config/sources-file.ts';
-import type { DamagedPullsError } from '../../sources/pull-database.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { resolveSource } from '../../sources/resolve-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
@@ -30,7 +29,7 @@ export function examineSources(data: DataDirectory): Finding[] {
 
 /** Finds pulls whose process died, or that their ledger is damaged. */
 function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
-  let damage: DamagedPullsError | undefined;
+  let damage: { problem: string; cure: string } | undefined;
   const newest = PullLedger.read(
     data,
     (ledger) => ledger.newest(),
