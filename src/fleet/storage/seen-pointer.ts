@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, replaceFile, type Effects } from '../../kit/files/effects.ts';
-import { readNote } from '../../kit/files/note-file.ts';
+import { readNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import { StorageError } from './object-store.ts';
 import type { Pointer, StoredPointer } from './pointer.ts';
 
@@ -20,17 +20,22 @@ export function seenOfAnotherLine(
   data: DataDirectory,
   url: string,
   { serial, swap, previous }: Pointer,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
 ): SeenPointer | undefined {
-  const seen = readNote(data.seenPointerFile, seenSchema);
+  const seen = readNote(data.seenPointerFile, seenSchema, onUnreadable);
   if (seen?.url !== url || serial === undefined) return undefined;
   const ahead = serial - seen.serial;
   const then = ahead === 0 ? swap : previous?.[ahead - 1];
   return ahead < 0 || (then !== undefined && then !== seen.swap) ? seen : undefined;
 }
 
-/** Throws `ForkedPointerError` where the pointer does not follow on what this machine has seen. */
+/** Throws `ForkedPointerError` where the pointer does not follow on what this machine has seen, or may not. */
 export function assertFollowsOnSeen(data: DataDirectory, url: string, { pointer }: StoredPointer): void {
-  const seen = seenOfAnotherLine(data, url, pointer);
+  const seen = seenOfAnotherLine(data, url, pointer, ({ file }) => {
+    throw new ForkedPointerError(
+      `${file} cannot be read, so nothing shows whether ${url} has gone back; where it has not, remove that file: what is there now, ${describePointer(pointer)}, counts as seen then`,
+    );
+  });
   if (seen === undefined) return;
   throw new ForkedPointerError(
     `${url} has gone back: ${describePointer(pointer)} is there, and this machine has seen ${describePointer(seen)}, which it does not follow on. Was an older copy of the bucket restored? Put the newer one back; or give storage.url a new prefix, where the machine that wrote last publishes all that it has; or \`offerline storage accept\`, on each machine, goes on from what is there and discards what came after it`,

@@ -39,7 +39,10 @@ export interface SyncState {
   begun?: { pointer: Pointer; known: SyncState['known'] };
 }
 
-/** Undefined where this data directory never worked with that storage. */
+/**
+ * Undefined where this data directory never worked with that storage. Throws `StorageError` where the note of it is not
+ * as it was written.
+ */
 export function readSyncState({ storageMemory }: DataDirectory, url: string): SyncState | undefined {
   let text: string;
   try {
@@ -48,7 +51,16 @@ export function readSyncState({ storageMemory }: DataDirectory, url: string): Sy
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const memory = JSON.parse(text) as SyncState;
+  let memory: SyncState;
+  try {
+    memory = JSON.parse(text) as SyncState;
+  } catch (error) {
+    throw new StorageError(
+      `${storageMemory}, what this machine knows of ${url}, is not as it was written (${(error as Error).message}): move it away, and the next run takes the state of storage, or says what there is to choose`,
+      undefined,
+      { cause: error },
+    );
+  }
   return memory.url === url ? memory : undefined;
 }
 
