@@ -23,6 +23,9 @@ import { refreshHeads } from './click-heads.ts';
 import type { PostgresSession, Value } from './session.ts';
 import { stateOf } from './rows.ts';
 
+/** Number of postbacks that one transaction revives. */
+const revivedAtOnce = 5_000;
+
 /** Queries of operators. */
 export class PostgresList {
   readonly #session: PostgresSession;
@@ -123,22 +126,39 @@ export class PostgresList {
     });
   }
 
+  /** In several transactions: a pass that waits for the store gives a statement up after twenty seconds. */
   async revive(filter: DeliveryFilter, now: number): Promise<number> {
-    const { where, values } = conditionOf({ ...filter, state: filter.state ?? 'dead' });
+    const state = filter.state ?? 'dead';
+    const { where, values } = conditionOf({ ...filter, state });
+    const found = await this.#session.query(`SELECT sequence FROM postbacks WHERE ${where} ORDER BY sequence`, values);
+    // A list of none that is of no site is that of all.
+    if (state === 'pending')
+      await this.#session.write(() =>
+        this.#session.query('DELETE FROM circuit_breakers WHERE $1::text IS NULL OR site_key = $1', [
+          filter.site ?? null,
+        ]),
+      );
+    let revived = 0;
+    for (let from = 0; from < found.length; from += revivedAtOnce) {
+      const sequences = found.slice(from, from + revivedAtOnce).map(({ sequence }) => String(sequence));
+      revived += await this.#reviveSome(sequences, state, now);
+    }
+    return revived;
+  }
+
+  /** A pass may have changed one since it was found. */
+  async #reviveSome(sequences: readonly string[], state: string, now: number): Promise<number> {
     return this.#session.write(async (changes) => {
-      const next = values.length + 1;
       const revived = await this.#session.query(
-        `WITH chosen AS (SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM postbacks WHERE ${where})
-         UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = $${next}, change = $${next + 1} + place
+        `WITH chosen AS (
+           SELECT sequence, row_number() OVER (ORDER BY sequence) AS place
+           FROM postbacks WHERE sequence = ANY($1::bigint[]) AND state = $2)
+         UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = $3, change = $4 + place
          FROM chosen WHERE postbacks.sequence = chosen.sequence RETURNING click_id`,
-        [...values, now, changes.last],
+        [sequences, state, now, changes.last],
+        'revive',
       );
       changes.last += revived.length;
-      // A list of none that is of no site is that of all.
-      if (filter.state === 'pending')
-        await this.#session.query('DELETE FROM circuit_breakers WHERE $1::text IS NULL OR site_key = $1', [
-          filter.site ?? null,
-        ]);
       await refreshHeads(
         this.#session,
         revived.map(({ click_id }) => click_id as string),
