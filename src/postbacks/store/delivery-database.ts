@@ -93,6 +93,14 @@ export class DeliveryDatabase {
   #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => Result): Result {
     try {
       return sqliteTransaction(this.#database, work, begin);
+    } catch (error) {
+      // Opening reads little of it: most damage shows at work, where a refresh may never meet it.
+      if (!isSqliteDamage(error)) throw error;
+      throw new DamagedDeliveriesError(
+        `${this.file} is damaged: ${(error as Error).message}. \`offerline doctor --deep --repair\` puts it aside, and the next run makes a new one from what the warehouse knows`,
+        undefined,
+        { cause: error },
+      );
     } finally {
       this.#changes = undefined;
     }

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { programFile } from '../../kit/files/package-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { DamagedDeliveriesError } from './delivery-database.ts';
 import type { ClaimedPostback, PassUpdate } from './queue-store.ts';
+
+type Reply = ClaimedPostback[][] | Error | { damaged: string };
 
 /** The updates of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
 export class StoreThread {
@@ -24,8 +27,9 @@ export class StoreThread {
     const { signal } = this.#ended;
     this.#worker.postMessage(update);
     try {
-      const [reply] = (await once(this.#worker, 'message', { signal })) as [ClaimedPostback[][] | Error];
+      const [reply] = (await once(this.#worker, 'message', { signal })) as [Reply];
       if (reply instanceof Error) throw reply;
+      if ('damaged' in reply) throw new DamagedDeliveriesError(reply.damaged);
       return reply;
     } catch (error) {
       throw signal.aborted ? signal.reason : error;

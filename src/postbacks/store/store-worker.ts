@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { DeliveryDatabase } from './delivery-database.ts';
+import { DamagedDeliveriesError, DeliveryDatabase } from './delivery-database.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import type { PassUpdate } from './queue-store.ts';
 
@@ -8,6 +8,7 @@ parentPort?.on('message', (update: PassUpdate) => {
   try {
     parentPort?.postMessage(queue.apply(update));
   } catch (error) {
-    parentPort?.postMessage(error);
+    // An error of ours would come as a bare one.
+    parentPort?.postMessage(error instanceof DamagedDeliveriesError ? { damaged: error.message } : error);
   }
 });
