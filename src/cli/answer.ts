@@ -57,17 +57,17 @@ export function textTable(rows: Record<string, Cell>[]): string {
   const heads = names.map(visibleText);
   const cells = rows.map((row) => names.map((name) => visibleText(String(row[name] ?? '-'))));
   const widths = heads.map(({ length }, column) =>
-    Math.max(length, ...cells.map((row) => (row[column] as string).length)),
+    cells.reduce((widest, row) => Math.max(widest, (row[column] as string).length), length),
   );
-  const line = (texts: string[], toRight: (column: number) => boolean) =>
+  const areNumbers = names.map((name) => rows.every((row) => typeof row[name] === 'number'));
+  const line = (texts: string[]) =>
     texts
       .map((text, column) =>
-        toRight(column) ? text.padStart(widths[column] as number) : text.padEnd(widths[column] as number),
+        areNumbers[column] ? text.padStart(widths[column] as number) : text.padEnd(widths[column] as number),
       )
       .join('  ')
       .trimEnd();
-  const isNumber = (column: number) => rows.every((row) => typeof row[names[column] as string] === 'number');
-  return [line(heads, isNumber), ...cells.map((row) => line(row, isNumber))].join('\n');
+  return [heads, ...cells].map(line).join('\n');
 }
 
 /** The data directory, which must be there and whole. Throws `UsageError` saying how to get one. */

@@ -64,7 +64,7 @@ export async function pullConversions(pulling: PullingConversions): Promise<Conv
   };
   const unfinished = store.lastExport(reading.source);
   if (unfinished !== undefined) await promoteExport(folder, unfinished, effects);
-  const ofAllWindows: ListedConversion[] = [];
+  const ofAllWindows: ListedConversion[][] = [];
   let before: ListedWindow = new Map();
   for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
     const last = addDays(from, daysAtOnce - 1);
@@ -77,10 +77,10 @@ export async function pullConversions(pulling: PullingConversions): Promise<Conv
     before = window;
     sum.conversions += listed.length;
     // A correction may be in another window than what it corrects.
-    if (hasCorrections) ofAllWindows.push(...listed);
+    if (hasCorrections) ofAllWindows.push(listed);
     else await write(listed);
   }
-  if (hasCorrections) await write(correctedConversions(ofAllWindows));
+  if (hasCorrections) await write(correctedConversions(ofAllWindows.flat()));
   return sum;
 }
 

@@ -381,6 +381,26 @@ describe('a list of conversions that grows between its pages', () => {
   });
 });
 
+it('a list of 150,000 conversions with corrections is pulled', slow, async () => {
+  const size = 75_000;
+  const base_url = await serve(({ searchParams }) => {
+    const first = (Number(searchParams.get('page')) - 1) * size;
+    const items = Array.from({ length: size }, (_, index) => ({ id: first + index, of: first + index, is: true }));
+    return JSON.stringify({ items, total: 2 * size });
+  });
+  const fields = { conversion_id: 'id', click_id: 'id', status: { value: 'credit' }, payout: { value: '1' } };
+  const conversions = {
+    query: { page: '{page}' },
+    paging: { kind: 'page', size, total: 'total' },
+    records: 'items',
+    corrections: { of: 'of', rows: { at: 'is', is: false } },
+    fields: { ...fields, occurred_at: { value: '2026-11-19T00:00:00Z' }, currency: { value: 'USD' } },
+  };
+  const data = await dataWith({ source: 'north', connector: 'http', base_url, conversions });
+  const [pulled] = await pullAt(data, '2026-11-20T12:00:00Z');
+  expect(pulled).toMatchObject({ status: 'done', error: null, conversions: 150_000, conversion_lines: 150_000 });
+});
+
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
   const source = entryOf(connector, dialect, network);
   await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });

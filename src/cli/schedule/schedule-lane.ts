@@ -122,9 +122,9 @@ export class ScheduleLane {
     await this.#working;
   }
 
-  /** Queues a run for each of these moments. */
+  /** Queues a run for each of these moments, which may be more than arguments of a call. */
   #catchUp(moments: readonly number[]): void {
-    this.#waiting.push(...moments.map((time) => ({ time, isCatchUp: true })));
+    for (const time of moments) this.#waiting.push({ time, isCatchUp: true });
   }
 
   /** Queues one run for all moments that wait. */

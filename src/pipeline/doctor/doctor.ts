@@ -206,17 +206,16 @@ async function examineOpen(
   const onRead = (bytes: number) => progress.advance((read += bytes));
   try {
     const examined = await examineState(data, state, { deep, onRead });
-    findings.push(...examined.findings);
+    for (const finding of examined.findings) findings.push(finding);
     const damage = examined.findings.find(({ check }) => check === 'state');
     if (damage !== undefined) {
       if (!repair) return state;
       await state.close();
       return await recoverState(opening, damage.problem);
     }
-    findings.push(
-      ...(await examineLanding(data, state.connection, { deep, onRead })),
-      ...(await examineTimes(data, state.connection, effects.now())),
-    );
+    const ofLanding = await examineLanding(data, state.connection, { deep, onRead });
+    for (const finding of [...ofLanding, ...(await examineTimes(data, state.connection, effects.now()))])
+      findings.push(finding);
     if (!repair) return state;
     if (examined.troubled.length > 0) {
       const aside = await QuarantineFolder.make(

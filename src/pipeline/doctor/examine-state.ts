@@ -80,10 +80,11 @@ export async function examineState(
         'newer ones took their place, or an unfinished run left them; the next run removes them',
       ),
     );
-  findings.push(...(await ledgerFindings(connection)));
+  const ofCounts = [await ledgerFindings(connection)];
   // Missing or damaged event files cannot be counted.
   if (troubled.every(({ table }) => table !== 'event_files'))
-    findings.push(...(await keyFindings(connection, data, deep)), ...(await countFindings(connection, data, deep)));
+    ofCounts.push(await keyFindings(connection, data, deep), await countFindings(connection, data, deep));
+  for (const finding of ofCounts.flat()) findings.push(finding);
   const wrongSums = deep && troubled.length === 0 ? await daysOfWrongSums(connection, data) : [];
   if (wrongSums.length > 0)
     findings.push(

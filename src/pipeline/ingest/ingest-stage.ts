@@ -123,9 +123,10 @@ export async function ingestFiles(
   const again = readAgain(landed);
   const toCheckAgain = files.filter((file) => isSeen(file) && again.has(file.path));
   const checkedAgain = await checkFilesOf(run, toCheckAgain, 'again');
-  const content = await withoutKnownContent(state, run.settings, byPath(checkedNew, checkedAgain), again);
+  const known = await withoutKnownContent(state, run.settings, byPath(checkedNew, checkedAgain), again);
   // Nothing is known of their bytes: no other file has the same, and the next run tries them again.
-  content.broken.push(...(await unreadableFiles(state, checkedNew.unstable)));
+  const unreadable = await unreadableFiles(state, checkedNew.unstable);
+  const content = { ...known, broken: [...known.broken, ...unreadable] };
   const newFiles = await openNewFiles(run, state, content);
   await using eventEngine = await engine(run, state.connection);
   const ingested = await state.transaction(async () => {

@@ -99,7 +99,7 @@ export async function mergeSmallFiles(of: Merging, kind: EventKind): Promise<voi
     const replaced = old.map(({ path }) => path);
     await db.deleteFrom('event_files').where('path', 'in', replaced).execute();
     // An audit looks at rows of runs that are not published yet; of others it has looked at all.
-    const newest = Math.max(...old.map(({ run_id }) => run_id));
+    const newest = old.reduce((run, { run_id: other }) => Math.max(run, other), 0);
     await db
       .insertInto('event_files')
       .values({ ...merged, kind, day, run_id: newest })

@@ -16,6 +16,7 @@ import { PictureIndex } from '../../../src/pictures/picture-index.ts';
 import { withNotedOutcome } from '../../../src/pipeline/runs/pipeline-outcomes.ts';
 import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { endOf } from '../../support/commands.ts';
+import { slow } from '../../support/slow.ts';
 
 const at = (text: string) => Date.parse(text);
 const iso = (time: number | undefined) => (time === undefined ? undefined : momentOfMilliseconds(time));
@@ -165,6 +166,22 @@ describe("a day's outage", () => {
     await scheduler.tick('2026-11-18T18:00:00Z');
     expect(scheduler.runs).toEqual(['14:00', '18:00']);
   });
+});
+
+it('catches up from the oldest of 150,000 moments on', slow, async () => {
+  const plan: Plan = { cron: '* * * * *', catch_up: 'all', overlap: 'skip' };
+  const begun: ScheduledRun[] = [];
+  const lane = new ScheduleLane(
+    { name: 'refresh', plan, coveredUntil: 0 },
+    new CronTimes(plan.cron, 'schedule.refresh'),
+    async (run) => {
+      if (begun.push(run) === 2) void lane.stop();
+      return 0;
+    },
+    createLogger({ write: () => true }, 'silent'),
+  );
+  await lane.begin(150_000 * 60_000);
+  expect(begun.map(({ asOf }) => asOf)).toEqual(['1970-01-01T00:01:00Z', '1970-01-01T00:02:00Z']);
 });
 
 it('runs once where there never was a run, and at once where none was missed, never', async () => {

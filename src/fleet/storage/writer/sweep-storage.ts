@@ -59,22 +59,22 @@ async function namedObjects(store: ObjectStore): Promise<NamedObjects | undefine
   const stored = await readPointer(store);
   if (stored === undefined) return undefined;
   const { snapshots, state, tracker } = stored.pointer;
-  const named: Content[] = [];
-  const tables: ReadableFile[] = [];
+  const named: Content[][] = [];
+  const tables: ReadableFile[][] = [];
   for (const { manifest: content, readable } of snapshots) {
     const manifest = parseManifest((await readContent(store, content)).toString());
-    named.push(content, ...Object.values(manifest.files));
-    if (readable) tables.push(...readableFiles(manifest));
+    named.push([content], Object.values(manifest.files));
+    if (readable) tables.push(readableFiles(manifest));
   }
   if (state !== null) {
     const { blocks, files } = await readStateContents(store, state);
-    named.push(state, ...blocks, ...Object.values(files));
+    named.push([state], blocks, Object.values(files));
   }
   const ofTracker = Object.values(tracker ?? {});
   const objects = new Map([
-    ...named.map((content) => [contentKey(content), content] as const),
+    ...named.flat().map((content) => [contentKey(content), content] as const),
     ...ofTracker.map((content) => [contentKey(content, trackerPrefix), content] as const),
-    ...tables.map(({ key, content }) => [key, content] as const),
+    ...tables.flat().map(({ key, content }) => [key, content] as const),
   ]);
   return { objects, isInCatalog: (await store.head(catalogKey))?.note === catalogNote(snapshots) };
 }

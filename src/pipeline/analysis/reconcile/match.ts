@@ -46,8 +46,9 @@ export function match(rewards: readonly PublisherReward[], conversions: readonly
   const claims: Claim[] = [];
   for (const [clickId, ofClick] of Map.groupBy(left, (claim) => claim.clickId)) {
     const found = matchClick(ofClick, open.get(clickId) ?? [], paired.get(clickId) ?? []);
-    pairs.push(...found.pairs);
-    claims.push(...found.claims);
+    // No call takes as many arguments as one click may have rewards.
+    for (const pair of found.pairs) pairs.push(pair);
+    for (const claim of found.claims) claims.push(claim);
     open.set(clickId, found.conversions);
   }
   return { pairs, claims, conversions: [...open.values()].flat() };

@@ -52,11 +52,11 @@ export interface CatalogSyncResult {
 export async function syncCatalogs(connection: DuckDBConnection, input: CatalogSyncInput): Promise<CatalogSyncResult> {
   const ledger = new CatalogLedger(input.runId, input.wallClock, input.nextFileId);
   const sources: SourceExports[] = [];
-  const warnings: string[] = [];
+  const warnings: string[][] = [];
   for (const [source, files] of bySource(input.files)) {
     const reader = new SourceReader(connection, source, input, ledger);
     sources.push(await reader.read(files));
-    warnings.push(...reader.warnings);
+    warnings.push(reader.warnings);
   }
 
   const { applied, held } = applicable(sources);
@@ -80,15 +80,15 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
       version,
       validFrom,
     })),
-    warnings: [...warnings, ...held.map(heldMessage), ...sources.flatMap(incompleteMessages)],
+    warnings: [...warnings.flat(), ...held.map(heldMessage), ...sources.flatMap(incompleteMessages)],
   };
 }
 
 async function knownOffers(connection: DuckDBConnection, applied: readonly AppliedExports[]): Promise<KnownOffer[]> {
-  const known: KnownOffer[] = [];
-  for (const each of applied)
-    known.push(...(await readKnownOffers(connection, each.source.source, plannedOffers(each))));
-  return known;
+  // By source: no call takes as many arguments as a source may have offers.
+  const known: KnownOffer[][] = [];
+  for (const each of applied) known.push(await readKnownOffers(connection, each.source.source, plannedOffers(each)));
+  return known.flat();
 }
 
 /** Reads all ids only where an offer needs a new one. */
