@@ -53,13 +53,20 @@ export interface ProcessLock {
   release(): void;
 }
 
-/** Clock of a lock, in milliseconds. */
+/** Clocks of a lock, in milliseconds. */
 export interface LockEffects {
+  /** Time since the epoch, which the name of the holder shows. */
   now(): number;
+  /** The clock that waits go by: nobody sets it. */
+  steady(): number;
   wait(milliseconds: number): Promise<void>;
 }
 
-const realLockEffects: LockEffects = { now: () => Date.now(), wait: (milliseconds) => setTimeout(milliseconds) };
+const realLockEffects: LockEffects = {
+  now: () => Date.now(),
+  steady: () => performance.now(),
+  wait: (milliseconds) => setTimeout(milliseconds),
+};
 
 /** Interval between tries. */
 const pollMilliseconds = 200;
@@ -81,7 +88,7 @@ export async function acquireProcessLock(
   request: LockRequest,
   effects: LockEffects = realLockEffects,
 ): Promise<ProcessLock> {
-  const start = effects.now();
+  const start = effects.steady();
   let isReported = false;
   for (;;) {
     const database = tryLock(lockable.lockFile);
@@ -91,7 +98,7 @@ export async function acquireProcessLock(
         command: request.command,
         since: momentOfMilliseconds(effects.now()),
       });
-    const remaining = start + request.waitSeconds * 1000 - effects.now();
+    const remaining = start + request.waitSeconds * 1000 - effects.steady();
     if (remaining <= 0) {
       throw lockable.busy(
         `The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(lastHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`,

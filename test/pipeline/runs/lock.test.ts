@@ -20,9 +20,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(data.root, { recursive: true, force: true }));
 
-/** A clock that only waiting moves; `during` happens within the wait with that number. */
+/** Clocks that only waiting moves; `during` happens within the wait with that number. */
 class StillClock implements LockEffects {
   milliseconds = Date.parse('2026-11-18T10:00:00Z');
+  waited = 0;
   waits = 0;
   readonly #during: Map<number, () => void>;
   constructor(during: [wait: number, event: () => void][] = []) {
@@ -31,8 +32,12 @@ class StillClock implements LockEffects {
   now(): number {
     return this.milliseconds;
   }
+  steady(): number {
+    return this.waited;
+  }
   async wait(milliseconds: number): Promise<void> {
     this.milliseconds += milliseconds;
+    this.waited += milliseconds;
     this.waits += 1;
     this.#during.get(this.waits)?.();
   }
@@ -151,6 +156,17 @@ describe('the writer lock', () => {
     });
     expect(clock.now() - start).toBe(1500);
     expect(messages).toHaveLength(1);
+    held.release();
+  });
+
+  it.each([
+    ['back', -3_000],
+    ['ahead', 3_000],
+  ])('is waited for as long as asked for where the clock is set %s meanwhile', async (_where, by) => {
+    const held = await lock();
+    const clock = new StillClock([[2, () => (clock.milliseconds += by)]]);
+    await expect(lock({ waitSeconds: 0.6 }, clock)).rejects.toThrow('stayed busy for 0.6 s');
+    expect(clock.waits).toBe(3);
     held.release();
   });
 
