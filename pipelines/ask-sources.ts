@@ -31,6 +31,7 @@ export interface AskingSources {
 
 export const realPullClock: PullClock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   wait: async (milliseconds, signal) => {
     await setTimeout(milliseconds, undefined, { signal });
   },

@@ -27,7 +27,12 @@ async function demoData(): Promise<DataDirectory> {
 
 /** Waits between tries pass at once. */
 async function pull(data: DataDirectory) {
-  const clock = { now: () => Date.now(), wait: async () => passing(0), random: () => 0 };
+  const clock = {
+    now: () => Date.now(),
+    steady: () => performance.now(),
+    wait: async () => passing(0),
+    random: () => 0,
+  };
   const pulled = await pullSources({ data, terminal }, realEffects, clock);
   return Object.fromEntries(pulled.map(({ source, status, records }) => [source, { status, records }]));
 }

@@ -205,7 +205,12 @@ async function landOffer({ landing }: DataDirectory, source: string, destination
 /** By a clock that only waits move: budgets of networks would be seconds. */
 async function pull(data: DataDirectory): Promise<void> {
   let now = Date.now();
-  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const clock = {
+    now: () => now++,
+    steady: () => now,
+    wait: async (ms: number) => void (now += ms),
+    random: () => 0.5,
+  };
   const pulled = await pullSources({ data, terminal }, realEffects, clock);
   expect(pulled.map(({ source, status, error }) => ({ source, status, error }))).toEqual(
     circles.map(({ connector }) => ({ source: connector, status: 'done', error: null })),

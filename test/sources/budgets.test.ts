@@ -62,7 +62,7 @@ it('the lists of a source keep the limit of each', async () => {
   );
   const source = resolveSource(sources[0] as (typeof sources)[0]);
   let now = 0;
-  const clock = { now: () => now, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const clock = { now: () => now, steady: () => now, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
   const budgets = new Budgets(clock);
   const { signal } = new AbortController();
   const twice = async (limit: { requests: number; seconds: number } | undefined) => {
@@ -75,4 +75,29 @@ it('the lists of a source keep the limit of each', async () => {
   };
   expect(await twice(source?.offers?.stream.budget)).toBe(600);
   expect(await twice(source?.conversions?.stream.budget)).toBe(30);
+});
+
+it.each([
+  ['back', -3_600_000],
+  ['ahead', 3_600_000],
+])('a budget and a pause last as long as they may where the clock is set %s', async (_where, by) => {
+  let wall = Date.parse('2026-11-20T12:00:00Z');
+  let steady = 0;
+  const wait = async (milliseconds: number) => {
+    wall += milliseconds;
+    steady += milliseconds;
+  };
+  const budget = new Budgets({ now: () => wall, steady: () => steady, wait, random: () => 0.5 }).of('host', 'account', {
+    requests: 1,
+    seconds: 30,
+  });
+  const { signal } = new AbortController();
+  await budget.take(signal);
+  wall += by;
+  await budget.take(signal);
+  expect(steady).toBe(30_000);
+  budget.pause(90_000);
+  wall += by;
+  await budget.take(signal);
+  expect(steady).toBe(120_000);
 });

@@ -9,7 +9,12 @@ import { dataWith, serve, terminal } from '../support/declared-network.ts';
 /** Pulls by a clock that only waits move. */
 async function pullAt(data: DataDirectory, moment: string) {
   let now = Date.parse(moment);
-  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const clock = {
+    now: () => now++,
+    steady: () => now,
+    wait: async (ms: number) => void (now += ms),
+    random: () => 0.5,
+  };
   const [pulled] = await pullSources({ data, terminal }, realEffects, clock);
   return pulled;
 }

@@ -30,7 +30,12 @@ beforeAll(async () => {
   await writeFile(landing.data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
   await writeFile(landing.data.settingsFile, JSON.stringify({ sources: { ogads: { mode: 'delta' } } }));
   let now = Date.parse('2026-11-20T10:00:00Z');
-  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const clock = {
+    now: () => now++,
+    steady: () => now,
+    wait: async (ms: number) => void (now += ms),
+    random: () => 0.5,
+  };
   const pulled = await pullSources({ data: landing.data, terminal }, realEffects, clock);
   pulls = pulled.map(({ source, error }) => ({ source, error }));
   warnings = Object.fromEntries(pulled.map((each) => [each.source, each.warnings]));

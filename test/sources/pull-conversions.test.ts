@@ -28,7 +28,12 @@ const terminal = { logger: createLogger({ write: () => true }, 'silent'), progre
 
 async function pullAt(data: DataDirectory, moment: string, effects = realEffects) {
   let now = Date.parse(moment);
-  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const clock = {
+    now: () => now++,
+    steady: () => now,
+    wait: async (ms: number) => void (now += ms),
+    random: () => 0.5,
+  };
   return pullSources({ data, terminal }, effects, clock);
 }
 

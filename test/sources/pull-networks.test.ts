@@ -38,6 +38,7 @@ async function pull(
   const log: string[] = [];
   const clock = {
     now: () => now++,
+    steady: () => now,
     wait: async (milliseconds: number) => void (now += milliseconds),
     random: () => 0.5,
   };

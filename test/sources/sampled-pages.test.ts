@@ -14,6 +14,7 @@ let now = Date.parse('2026-11-20T10:00:00Z');
 /** A clock that only waits move: a network's budget is waited for. */
 const clock = {
   now: () => now,
+  steady: () => now,
   wait: async (milliseconds: number) => void (now += milliseconds),
   random: () => 0.5,
 };

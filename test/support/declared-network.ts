@@ -53,7 +53,7 @@ export async function exported(data: DataDirectory, source: string): Promise<unk
 /** A clock that only waits move. */
 export function clockFrom(milliseconds: number): PullClock {
   let now = milliseconds;
-  return { now: () => now++, wait: async (waited) => void (now += waited), random: () => 0.5 };
+  return { now: () => now++, steady: () => now, wait: async (waited) => void (now += waited), random: () => 0.5 };
 }
 
 /** Pulls a source `mine`, and returns the result, and the offers of its export where it was pulled. */

@@ -21,6 +21,8 @@ export interface OfferTrial {
   report: (step: TrialStep) => void;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** Milliseconds of the clock that waits go by: nobody sets it. */
+  steady: () => number;
   /** Aborted where somebody does not want to wait: what was reported is taken back all the same. */
   stop: AbortSignal;
 }
@@ -33,17 +35,17 @@ const poll = 200;
  * `failure` names it.
  */
 export async function until<Found>(
-  { stop, now }: Pick<OfferTrial, 'stop' | 'now'>,
+  { stop, steady }: Pick<OfferTrial, 'stop' | 'steady'>,
   longest: number,
   failure: string | undefined,
   find: () => Found | undefined | Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  const begun = now();
+  const begun = steady();
   for (;;) {
     if (stop.aborted) throw new OfferlineError('the test was stopped before its last step');
     const found = await find();
     if (found !== undefined) return found;
-    if (now() - begun > longest) {
+    if (steady() - begun > longest) {
       if (failure === undefined) return undefined;
       throw new OfferlineError(`${failure} within ${longest / 1000} seconds`);
     }

@@ -4,10 +4,12 @@ export interface BudgetLimit {
   seconds: number;
 }
 
-/** Clock of a pull. */
+/** Clocks of a pull, in milliseconds. */
 export interface PullClock {
-  /** Milliseconds since the epoch. */
+  /** Time since the epoch. */
   now(): number;
+  /** The clock that budgets go by: nobody sets it. */
+  steady(): number;
   /** Throws the signal's reason once it is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** A number from 0 to 1, for jitter. */
@@ -36,15 +38,15 @@ export class Budget {
     return turn;
   }
 
-  /** Lets no request begin before the moment, as the server demands. */
-  pause(untilMilliseconds: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, untilMilliseconds);
+  /** Lets no request begin for so long, as the server demands. */
+  pause(milliseconds: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.steady() + milliseconds);
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
-      const now = this.#clock.now();
+      const now = this.#clock.steady();
       const length = this.#limit.seconds * 1000;
       while (this.#begun.length > 0 && (this.#begun[0] as number) <= now - length) this.#begun.shift();
       const free = this.#begun.length < this.#limit.requests ? now : (this.#begun[0] as number) + length;

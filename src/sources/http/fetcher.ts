@@ -81,7 +81,7 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
       throw new FetchError(
         `${problem}; the next try would be after ${Math.round(wait / 1000)} s, longer than a pull waits: the next pull tries again`,
       );
-    if (verdict.do === 'wait') budget.pause(clock.now() + wait);
+    if (verdict.do === 'wait') budget.pause(wait);
     fetching.onRetry(problem, wait);
     await clock.wait(wait, signal);
   }

@@ -77,6 +77,7 @@ async function trial(
       refresh: async () => void (await pipeline.refresh(new Date().toISOString())),
       report: (step) => void steps.push(step),
       now: () => Date.now(),
+      steady: () => performance.now(),
       stop: new AbortController().signal,
       ...own,
     }).catch((error: unknown) => error as OfferlineError);
@@ -164,9 +165,9 @@ it("shows a demo's postback, and how far it came", slow, async () => {
 it('waits until the click lies where a refresh finds it, not its conversion alone', async () => {
   await using pipeline = await PipelineUnderTest.bare(new Date());
   const { data } = pipeline;
-  let now = Date.now();
+  let waited = 0;
   const log = async (kind: string, name: string, row: object) => {
-    const folder = join(data.landing, kind, 'tracker', new Date(now).toISOString().slice(0, 10));
+    const folder = join(data.landing, kind, 'tracker', new Date().toISOString().slice(0, 10));
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, name), `${JSON.stringify(row)}\n`);
     return join(folder, name);
@@ -175,15 +176,19 @@ it('waits until the click lies where a refresh finds it, not its conversion alon
   const clicks = await log('clicks', '1.ndjson.part', { click_id: 'c1' });
   const wait = (clock: () => number) =>
     handedOver(
-      { data, tracker: { address: 'it' }, now: clock, stop: new AbortController().signal } as OfferTrial,
+      {
+        data,
+        tracker: { address: 'it' },
+        now: () => Date.now(),
+        steady: clock,
+        stop: new AbortController().signal,
+      } as OfferTrial,
       'c1',
       'north:T1',
     );
-  const begun = now;
-  await expect(wait(() => (now += 60_000))).rejects.toThrow('did not hand its logs over');
-  now = begun;
+  await expect(wait(() => (waited += 60_000))).rejects.toThrow('did not hand its logs over');
   await rename(clicks, clicks.replace('.part', ''));
-  expect(await wait(() => now)).toContain('the logs are in');
+  expect(await wait(() => waited)).toContain('the logs are in');
 });
 
 it('takes back what was credited where the refresh fails, and where nobody wants to wait', slow, async () => {

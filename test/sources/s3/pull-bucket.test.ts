@@ -32,6 +32,7 @@ const terminal = {
 const waits: number[] = [];
 const clock: PullClock = {
   now: () => Date.parse('2026-11-18T12:00:00Z'),
+  steady: () => 0,
   wait: async (milliseconds, signal) => {
     signal.throwIfAborted();
     waits.push(milliseconds);

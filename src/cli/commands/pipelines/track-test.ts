@@ -67,6 +67,7 @@ async function test(offerId: number, options: TestOptions, context: CommandConte
         if (options.json !== true) context.print(`${done ? '✓' : '–'} ${step.padEnd(12)} ${visibleText(text)}\n`);
       },
       now: () => realEffects.now(),
+      steady: () => performance.now(),
       stop,
     });
     if (options.json === true) printAnswer(context, options, report, '');
