@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { replaceFile } from '../../kit/files/effects.ts';
+import { readNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import { momentAsText } from '../../kit/text/sql-text.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 import type { Run } from './stage.ts';
@@ -9,39 +11,45 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { readWarehouseHolder } from './lock.ts';
 import { endedByForce } from './run-ledger.ts';
 
-interface RecentStage {
-  stage: string;
-  started_at: Moment;
-  finished_at: Moment | null;
-  status: 'running' | 'done' | 'failed' | 'interrupted';
-  rows_in: number | null;
-  rows_out: number | null;
-  bytes: number | null;
-  error: string | null;
-}
+const statuses = ['running', 'done', 'failed', 'interrupted'] as const;
 
-export interface RecentRun {
-  run_id: number;
-  pipeline: string;
-  as_of: Moment;
+const recentStageSchema = z.object({
+  stage: z.string(),
+  started_at: z.string(),
+  finished_at: z.string().nullable(),
+  status: z.enum(statuses),
+  rows_in: z.number().nullable(),
+  rows_out: z.number().nullable(),
+  bytes: z.number().nullable(),
+  error: z.string().nullable(),
+});
+
+export type RecentRun = z.output<typeof recentRunSchema>;
+
+const recentRunSchema = z.object({
+  run_id: z.number(),
+  pipeline: z.string(),
+  as_of: z.string(),
   /** Moment of the schedule that started it; null where a person did. */
-  scheduled_at: Moment | null;
-  started_at: Moment;
-  finished_at: Moment | null;
-  status: 'running' | 'done' | 'failed' | 'interrupted';
-  snapshot_id: string | null;
-  error: string | null;
-  stages: RecentStage[];
-}
+  scheduled_at: z.string().nullable(),
+  started_at: z.string(),
+  finished_at: z.string().nullable(),
+  status: z.enum(statuses),
+  snapshot_id: z.string().nullable(),
+  error: z.string().nullable(),
+  stages: z.array(recentStageSchema),
+});
 
-interface RecentRuns {
+type RecentRuns = z.output<typeof recentRunsSchema>;
+
+const recentRunsSchema = z.object({
   /** The process that wrote the file; a run that is under way is its own. */
-  pid: number;
+  pid: z.number(),
   /** Newest moment of the schedule, by pipeline, whose run ended; the schedule catches up an interrupted one. */
-  scheduled: Record<string, Moment>;
+  scheduled: z.record(z.string(), z.string()),
   /** The newest first. */
-  runs: RecentRun[];
-}
+  runs: z.array(recentRunSchema),
+});
 
 /**
  * Runs in the copy beside the newest of each pipeline: some days of a schedule, few enough to be written at every run.
@@ -119,27 +127,23 @@ interface RowAsJson {
 }
 
 /**
- * Returns the newest runs from the copy of the ledger. A run that was under way then, and whose process does not hold
- * the warehouse any more, was killed: no later run has recorded that yet.
+ * Returns the newest runs from the copy of the ledger; none where it cannot be read, until the next run writes it. A
+ * run that was under way then, and whose process does not hold the warehouse any more, was killed: no later run has
+ * recorded that yet.
  */
-export function readRecentRuns(data: DataDirectory): Omit<RecentRuns, 'pid'> {
+export function readRecentRuns(
+  data: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): Omit<RecentRuns, 'pid'> {
   for (;;) {
-    const text = textOfRuns(data);
-    if (text === undefined) return { scheduled: {}, runs: [] };
-    const { pid, scheduled, runs } = JSON.parse(text) as RecentRuns;
+    const copy = readNote(data.recentRunsFile, recentRunsSchema, onUnreadable);
+    if (copy === undefined) return { scheduled: {}, runs: [] };
+    const { pid, scheduled, runs } = copy;
     if (runs.every(({ status }) => status !== 'running') || readWarehouseHolder(data)?.pid === pid)
       return { scheduled, runs };
     // Otherwise the run ended, or another began, since the first reading.
-    if (textOfRuns(data) === text) return { scheduled, runs: runs.map(asEnded) };
-  }
-}
-
-function textOfRuns(data: DataDirectory): string | undefined {
-  try {
-    return readFileSync(data.recentRunsFile, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (isDeepStrictEqual(readNote(data.recentRunsFile, recentRunsSchema), copy))
+      return { scheduled, runs: runs.map(asEnded) };
   }
 }
 

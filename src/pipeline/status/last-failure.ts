@@ -1,4 +1,5 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { UnreadableNote } from '../../kit/files/note-file.ts';
 import { readRecentRuns, type RecentRun } from '../runs/recent-runs.ts';
 import { putsRight } from '../runs/refused-runs.ts';
 import type { Moment } from '../../kit/time/moment.ts';
@@ -17,8 +18,11 @@ export interface LastFailure {
  * Returns the newest run that failed or was killed, first one that no later run put right; null without any lately.
  * Leaves out pulls: their own ledger is ahead of the run ledger.
  */
-export function readLastFailure(data: DataDirectory): LastFailure | null {
-  const { runs } = readRecentRuns(data);
+export function readLastFailure(
+  data: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): LastFailure | null {
+  const { runs } = readRecentRuns(data, onUnreadable);
   const failures = runs
     .filter((run) => !isPull(run) && isFailure(run))
     .map(({ run_id, pipeline, status, finished_at, started_at, error }) => ({

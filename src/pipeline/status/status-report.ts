@@ -97,7 +97,7 @@ export async function readStatusReport(
     postbacks: null,
     waiting_postbacks: [],
     silent_sites: [],
-    last_failure: readLastFailure(data),
+    last_failure: readLastFailure(data, onUnreadable),
     refused_runs: readRefusedRuns(data, onUnreadable),
     refused_maintenance: readRefusedMaintenance(data, onUnreadable),
     damage: await damageOfState(data),

@@ -5,6 +5,9 @@ import { exitCode } from '../../../src/kit/errors/errors.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { plannedPipelines } from '../../../src/cli/schedule/planned-pipelines.ts';
+import { parseSettings } from '../../../src/kit/config/settings.ts';
+import { readRecentRuns } from '../../../src/pipeline/runs/recent-runs.ts';
 import { noteRefusedRun, readRefusedRuns } from '../../../src/pipeline/runs/refused-runs.ts';
 import { readStorageRole, RoleNote } from '../../../src/pipeline/runs/storage-role.ts';
 import { endOf } from '../../support/commands.ts';
@@ -71,5 +74,34 @@ it('a note of the role with storage that cannot be read counts as absent, too, a
     expect(readStorageRole(data.scheduleRoleFile, url)).toMatchObject({ role: 'stands_by' });
   }
   await makeUnreadable(data.scheduleRoleFile);
+  await expectTold();
+});
+
+it('an unreadable copy of the run ledger counts as absent, until the next run writes it', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  const logger = createLogger({ write: () => true }, 'silent');
+  const warning = /recent-runs\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/g;
+  const expectTold = async () => {
+    expect(readRecentRuns(data)).toEqual({ scheduled: {}, runs: [] });
+    const { code, stdout, stderr } = await endOf(data.root, 'status');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.match(warning)).toHaveLength(1);
+    expect((await endOf(data.root, 'doctor')).stdout.match(warning)).toHaveLength(1);
+    process.exitCode = exitCode.done;
+    const runs = { code: 0, stdout: '(none)\n', stderr: expect.stringMatching(warning) as string };
+    expect(await endOf(data.root, 'runs')).toEqual(runs);
+    const [refreshing] = await plannedPipelines(data, parseSettings('{}', 'offerline.json'), logger);
+    expect(refreshing).toMatchObject({ name: 'refresh', coveredUntil: Date.parse(noon) });
+  };
+  for (const text of [...broken, '{"pid":1,"scheduled":{},"runs":[{"run_id":1}]}']) {
+    await writeFile(data.recentRunsFile, text);
+    await expectTold();
+  }
+  await pipeline.ingest(noon);
+  expect(readRecentRuns(data).runs.map(({ pipeline: name }) => name)).toEqual(['ingest', 'refresh']);
+  expect((await endOf(data.root, 'status')).stdout).not.toContain('recent-runs');
+  await makeUnreadable(data.recentRunsFile);
   await expectTold();
 });

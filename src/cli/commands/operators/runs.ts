@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { realEffects } from '../../../kit/files/effects.ts';
+import { describeUnreadableNote } from '../../../kit/files/note-file.ts';
 import { ageText } from '../../../kit/time/age.ts';
 import { dateOf } from '../../../kit/time/moment.ts';
 import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
@@ -17,7 +18,8 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
     .option('--limit <n>', 'runs at most', wholeNumber(1, 500), 20)
     .option('--failed', 'only runs that failed or were interrupted')
     .action((options: RunsOptions) => {
-      const { runs } = readRecentRuns(existingData());
+      const { logger } = context.terminal;
+      const { runs } = readRecentRuns(existingData(), (note) => logger.warn(describeUnreadableNote(note)));
       const shown = runs
         .filter(({ status }) => options.failed !== true || status === 'failed' || status === 'interrupted')
         .slice(0, options.limit);
