@@ -15,6 +15,8 @@ export function failingAfter(step: string): Effects {
       syncFile: async (path, at) => done(at, await files.syncFile(path, at)),
       rename: async (from, to, at) => done(at, await files.rename(from, to, at)),
       syncDirectory: async (path, at) => done(at, await files.syncDirectory(path, at)),
+      writeFile: async (path, content, at, ...how) => done(at, await files.writeFile(path, content, at, ...how)),
+      remove: async (path, at) => done(at, await files.remove(path, at)),
     },
   };
 }

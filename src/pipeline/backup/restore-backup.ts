@@ -180,6 +180,9 @@ class DraftFolders {
   }
 }
 
+/** File among the checked ones: their landing files are left out, and some of these may be gone. */
+const leftOutFile = 'landing-left-out';
+
 /**
  * Moves everything to its place; `sites.json`, without which no run begins, comes last. Ended at any moment, it goes on
  * when it is called again.
@@ -187,22 +190,28 @@ class DraftFolders {
 async function putInPlace(data: DataDirectory, { files }: Effects): Promise<RestoredBackup> {
   const manifest = await readManifest(data);
   const [landing, sites] = [basename(data.landing), basename(data.sitesFile)];
-  let isLanding = manifest.members.some(({ path }) => path.startsWith(`${landing}/`));
-  const names = (await readdir(data.restored)).filter((name) => name !== backupManifestFile);
+  const waiting = await readdir(data.restored);
+  let isLeftOut = waiting.includes(leftOutFile);
+  const names = waiting.filter((name) => name !== backupManifestFile && name !== leftOutFile);
   for (const name of names.toSorted((a, b) => Number(a === sites) - Number(b === sites))) {
     const target = join(data.root, name);
-    if (name === landing && !(await makeWay(target))) {
-      isLanding = false;
+    if (name === landing && (isLeftOut || !(await makeWay(target)))) {
+      isLeftOut = true;
       continue;
     }
     await files.rename(join(data.restored, name), target, 'restore: put in place');
   }
   await files.syncDirectory(data.root, 'restore: directory synced');
-  await files.remove(join(data.restored, landing), 'restore: landing files left out');
+  if (isLeftOut) {
+    // A call after this one, where this one is killed, must neither report them as in place nor move a part of them.
+    await files.writeFile(join(data.restored, leftOutFile), '', 'restore: landing files to be left out');
+    await files.syncDirectory(data.restored, 'restore: folder synced');
+    await files.remove(join(data.restored, landing), 'restore: landing files left out');
+  }
   // From here on the directory is whole.
   await files.remove(join(data.restored, backupManifestFile), 'restore: ended');
   await files.remove(data.restored, 'restore: folder removed');
-  return { manifest, landing: isLanding };
+  return { manifest, landing: !isLeftOut && manifest.members.some(({ path }) => path.startsWith(`${landing}/`)) };
 }
 
 /**

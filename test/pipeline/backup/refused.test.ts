@@ -5,9 +5,16 @@ import { join } from 'node:path';
 import { extract, pack } from 'tar-stream';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Random } from '../../../src/demo/generate/network/random.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { BackupFile } from '../../../src/pipeline/backup/backup-place.ts';
+import { restoreBackup } from '../../../src/pipeline/backup/restore-backup.ts';
 import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
 import { digestsBelow, smallBackedUpNetwork } from '../../support/backed-up.ts';
 import { command, endOf } from '../../support/commands.ts';
+import { failingAfter } from '../../support/failing-after.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { slow } from '../../support/slow.ts';
 
@@ -121,6 +128,24 @@ test('a backup of a newer version is refused by name, and so is one that leads o
   const other = await changed(() => Buffer.alloc(10_240, 'no backup at all '));
   expect(await endOf('nowhere', 'restore', other, '--into', newFolder())).toMatchObject({ code: 1 });
 });
+
+test.each(['restore: landing files to be left out', 'restore: landing files left out'])(
+  'landing files that are left out stay so after an end at "%s"',
+  async (step) => {
+    const root = newFolder();
+    await mkdir(join(root, 'landing/clicks'), { recursive: true });
+    await writeFile(join(root, 'landing/clicks/own.ndjson'), '');
+    const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+    const restore = (effects: Effects) =>
+      restoreBackup({ data: new DataDirectory(root), terminal, from: new BackupFile(backup, effects.files) }, effects);
+    await expect(restore(failingAfter(step))).rejects.toThrow('made to fail');
+    // Not even where there is room by now: a part of them may be gone.
+    await rm(join(root, 'landing'), { recursive: true });
+    expect(await restore(realEffects)).toMatchObject({ landing: false });
+    expect(await readdir(root)).not.toContain('landing');
+    expect((await readdir(root)).filter((name) => name.startsWith('.'))).toEqual([]);
+  },
+);
 
 test('a directory that has anything but landing files is refused with their names, and landing files stay', async () => {
   const used = newFolder();
