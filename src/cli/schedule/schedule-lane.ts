@@ -73,7 +73,8 @@ export class ScheduleLane {
 
   /**
    * Catches up with what passed until `now`, as the plan says: a run for each moment, one for the newest, or none.
-   * A pipeline that never ran gets a run whatever the schedule. Resolves when these runs have ended.
+   * A pipeline that never ran has missed the newest moment alone, or now where its schedule has none yet. Resolves when
+   * these runs have ended.
    */
   begin(now: number): Promise<void> {
     const { name, plan, coveredUntil } = this.#pipeline;

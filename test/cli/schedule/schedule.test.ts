@@ -188,6 +188,9 @@ it('runs once where there never was a run, and at once where none was missed, ne
   const fresh = await new Scheduler('2026-11-18T12:20:00Z').start({});
   expect(fresh.runs).toEqual(['12:00']);
   await fresh.stop();
+  const none = await new Scheduler('2026-11-18T12:20:00Z').start({ catch_up: 'none' });
+  expect(none.runs).toEqual([]);
+  await none.stop();
   const restarted = await new Scheduler('2026-11-18T12:20:00Z').start({}, { coveredUntil: '2026-11-18T12:00:00Z' });
   expect(restarted.runs).toEqual([]);
 });
