@@ -9,6 +9,7 @@ import { verifySnapshot } from '../../src/pipeline/snapshot/verify.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { GrowingLanding } from './lives/growing-landing.ts';
 import { refreshesInLittleMemory } from './little-memory.ts';
+import { commandProblems } from './unwritable-commands.ts';
 import { serviceProblems } from './unwritable-service.ts';
 import { differences, publishedTables } from './lives/published-tables.ts';
 
@@ -98,7 +99,7 @@ const shortages: Shortage[] = [
   ),
   {
     name: 'a disk that cannot be written',
-    told: /cannot be read or written/,
+    told: /the file system is read-only/,
     begin: readOnlyDisk,
   },
   ...[24, 30, 36, 48].map((files): Shortage => ({
@@ -212,6 +213,19 @@ async function problemsOfService(begin: NonNullable<Shortage['begin']>, saved: s
   return problems;
 }
 
+/** What an operator asks after a refresh that failed where its failure can be noted nowhere. */
+async function problemsOfCommands(begin: NonNullable<Shortage['begin']>, saved: string): Promise<string[]> {
+  const data = new DataDirectory(join(disk, 'data'));
+  await restored(data, saved);
+  const end = await begin(data);
+  try {
+    await refresh(data, 1);
+    return await commandProblems(data);
+  } finally {
+    await end();
+  }
+}
+
 let [passed, failed] = [0, 0];
 function count(name: string, problems: string[]): void {
   if (problems.length === 0) passed++;
@@ -244,6 +258,9 @@ try {
       const problems = await problemsOfService(begin, saved).catch((error: unknown) => [(error as Error).stack ?? '']);
       if (problems.length === 0) console.log(`passed: the service, started on ${name}`);
       count(`the service, started on ${name}`, problems);
+      const unsaid = await problemsOfCommands(begin, saved).catch((error: unknown) => [(error as Error).stack ?? '']);
+      if (unsaid.length === 0) console.log(`passed: status and doctor, on ${name}`);
+      count(`status and doctor, on ${name}`, unsaid);
     }
     for (const shortage of shortages) {
       const problems = await problemsOf(shortage, saved, expected).catch((error: unknown) => [

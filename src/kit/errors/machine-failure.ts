@@ -10,6 +10,10 @@ interface SystemErrorRule {
 
 const safe = 'What was published stays as it was, and the next run goes on from there';
 
+/** No right of a user helps where the file system itself takes nothing. */
+export const readOnlyAdvice =
+  "the file system is read-only: look at the system's log, since a failing disk becomes so, and mount it for writing";
+
 /** No room on the disk, or in the user's quota. */
 const fullDisk: readonly string[] = ['ENOSPC', 'EDQUOT'];
 
@@ -30,8 +34,13 @@ const rules: readonly SystemErrorRule[] = [
     advice: `Too many files are open: raise the limit (ulimit -n, LimitNOFILE of a systemd unit) and run again. ${safe}`,
   },
   {
-    codes: ['EACCES', 'EPERM', 'EROFS'],
-    messages: /permission denied|read-only file system|attempt to write a readonly database/i,
+    codes: ['EROFS'],
+    messages: /read-only file system/i,
+    advice: `The file or folder named below cannot be written, ${readOnlyAdvice}, then run again. ${safe}`,
+  },
+  {
+    codes: ['EACCES', 'EPERM'],
+    messages: /permission denied|attempt to write a readonly database/i,
     advice: `A file or folder cannot be read or written: let the user who runs offerline read and write the one named below, and all of the data directory. ${safe}`,
   },
   {
@@ -84,7 +93,7 @@ export function isDiskUnwritable(error: unknown): boolean {
   return (
     code === 'EROFS' ||
     fullDisk.includes(code) ||
-    /database or disk is full/.test(message) ||
+    /database or disk is full|no space left on device|disk quota exceeded|read-only file system/i.test(message) ||
     isDiskUnwritable(error.cause)
   );
 }

@@ -46,3 +46,16 @@ export function isSqliteDamage(error: unknown): boolean {
   // The upper bits hold details of the code.
   return damageCodes.includes(((error as { errcode?: number }).errcode ?? 0) & 0xff);
 }
+
+/** SQLITE_READONLY, SQLITE_FULL and SQLITE_CANTOPEN; below, SQLITE_IOERR_SHMOPEN, _SHMSIZE and _SHMMAP. */
+const unwritableCodes = [8, 13, 14];
+const sharedMemoryCodes = [4618, 4874, 5386];
+
+/**
+ * True where SQLite could not write beside the file, as it has to in order to read it: on a full or read-only disk, or
+ * without the right to. The file itself may be whole.
+ */
+export function isSqliteUnwritable(error: unknown): boolean {
+  const { errcode = 0 } = Object(error) as { errcode?: number };
+  return unwritableCodes.includes(errcode & 0xff) || sharedMemoryCodes.includes(errcode);
+}

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
 import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
 import { readSettings, type Settings } from '../../kit/config/settings.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
+import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
 import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import { noProgress, type Progress } from '../../kit/logging/progress.ts';
@@ -22,7 +24,8 @@ import { repairFutureDates } from './repair-future-dates.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineDeliveries } from './examine-deliveries.ts';
 import { closeFolders, examineAccess } from './examine-access.ts';
-import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
+import { examineCopies, examineLanding, examineSnapshots } from './examine-disk.ts';
+import { examineMachine } from './examine-machine.ts';
 import { examinePictures } from './examine-pictures.ts';
 import { examineRuns } from './examine-runs.ts';
 import { examineSites } from './examine-sites.ts';
@@ -65,12 +68,32 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   }
   // A damaged snapshot may share event files with the warehouse: all are read before it is moved away.
   const deep = request.deep || (request.repair && damaged.snapshots.length > 0);
-  if (!isFollower) await examineWarehouse(opening, request, deep, findings);
+  if (!isFollower)
+    await examineWarehouse(opening, request, deep, findings).catch((error: unknown) => {
+      if (request.repair || !isDiskUnwritable(error)) throw error;
+      findings.push(unexamined(opening.data, error as Error));
+    });
   if (!request.repair) return { findings, repaired: [] };
   for (const path of damaged.pictures) await opening.effects.files.remove(path, 'damaged picture: removed');
   // Comes last: a damaged snapshot or copy may still have files that the state needs.
   await putFoldersAside(opening, damaged, findings);
   return { findings, repaired: findings.filter(({ repairable }) => repairable) };
+}
+
+/** Examines all but the state where the disk cannot be written, so that the lock cannot be taken, by `cause`. */
+export async function examineUnwritable(opening: Opening, deep: boolean, cause: Error): Promise<Diagnosis> {
+  const settings = readSettings(opening.data);
+  const { findings } = await examineFiles(opening, settings, deep);
+  if (settings.storage?.follow === true) leaveToWriter(findings);
+  else findings.push(unexamined(opening.data, cause));
+  return { findings, repaired: [] };
+}
+
+function unexamined({ stateFile }: DataDirectory, error: Error): Finding {
+  // The error itself has advice, which the findings about the machine have, too.
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  const problem = `was not looked at, since the disk cannot be written: ${message}`;
+  return note('state', stateFile, problem, 'run `offerline doctor` again once it can be');
 }
 
 /** What is damaged beside the warehouse: names of snapshots, paths of copies and of pictures. */
@@ -88,7 +111,7 @@ async function examineFiles(
 ): Promise<{ findings: Finding[]; damaged: DamagedFiles }> {
   const none = { findings: [], damaged: [] };
   const now = effects.now();
-  const machine = [...(await examineMachine(data)), ...examineAccess(data)];
+  const machine = [...(await examineMachine(data)).findings, ...examineAccess(data)];
   const snapshots = await examineSnapshots(data, deep);
   const copies = settings.storage?.follow === true ? none : await examineCopies(data, deep);
   const deliveries = await examineDeliveries(data, deep, now);

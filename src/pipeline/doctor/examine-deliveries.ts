@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readSettings } from '../../kit/config/settings.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { isSqliteUnwritable } from '../../kit/sqlite/open-sqlite.ts';
 import { shellWord } from '../../kit/text/shell-word.ts';
 import { hasStore, isShared, openStore } from '../../postbacks/open-store.ts';
 import { allowedSilence, describeSilence, readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
@@ -53,6 +54,17 @@ function silences(sites: readonly SilentSite[], allowed: number): Finding[] {
   });
 }
 
+/** Put aside, a whole store would have its postbacks sent again. */
+function unopened({ deliveriesFile }: DataDirectory, problem: string): Finding {
+  return trouble(
+    'deliveries',
+    deliveriesFile,
+    `was not looked at: ${problem}`,
+    'make its folder writable, with some room on its disk, and look again',
+    { repairable: false },
+  );
+}
+
 function examineFile(data: DataDirectory, deep: boolean): Finding[] {
   if (!existsSync(data.deliveriesFile)) return [];
   let problem: string;
@@ -67,6 +79,7 @@ function examineFile(data: DataDirectory, deep: boolean): Finding[] {
     }
   } catch (error) {
     problem = (error as Error).message;
+    if (isSqliteUnwritable(error)) return [unopened(data, problem)];
   }
   if (problem === 'ok') return [];
   return [

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
@@ -121,59 +121,4 @@ export async function examineLanding(
       ),
     );
   return findings;
-}
-
-/** Free bytes that a run needs beside copies of the state. */
-const minFreeBytes = 256 * 1024 * 1024;
-
-/** Checks free space and the right to write, and lists what was put aside. */
-export async function examineMachine(data: DataDirectory): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const { bavail, bsize } = await statfs(data.root);
-  const state = await stat(data.stateFile).catch(() => undefined);
-  // A run rewrites the state, copies it, and writes a snapshot.
-  const needed = minFreeBytes + 3 * (state?.size ?? 0);
-  if (bavail * bsize < needed) {
-    findings.push(
-      trouble(
-        'machine',
-        data.root,
-        `has ${mebibytes(bavail * bsize)} MiB of room, a run may need ${mebibytes(needed)}`,
-        'free some room, or lower snapshots_kept in offerline.json',
-        { repairable: false },
-      ),
-    );
-  }
-  for (const folder of [data.root, data.warehouse, data.published]) {
-    const refused = await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
-      () => undefined,
-      (error: unknown) => error as NodeJS.ErrnoException,
-    );
-    if (refused !== undefined && refused.code !== 'ENOENT') {
-      findings.push(
-        trouble(
-          'machine',
-          folder,
-          `cannot be written (${refused.code})`,
-          'let the user who runs offerline write to it',
-          { repairable: false },
-        ),
-      );
-    }
-  }
-  for (const name of await readdir(data.quarantine).catch(() => [])) {
-    findings.push(
-      note(
-        'machine',
-        join(data.quarantine, name),
-        'was put aside',
-        'read its reason.txt; remove it when nobody needs it any more',
-      ),
-    );
-  }
-  return findings;
-}
-
-function mebibytes(bytes: number): number {
-  return Math.floor(bytes / 2 ** 20);
 }

@@ -72,8 +72,8 @@ function onFollower(action: AdvisedAction): AdvisedAction[] {
 const alarm = { alarm: true } as const;
 const alarmIf = (is: boolean) => (is ? alarm : {});
 
-function damageActions({ damage, machine, unreadable }: StatusReport): AdvisedAction[] {
-  const isAlarm = (what: string) => alarmIf(unreadable.includes(what));
+function damageActions({ damage, machine, stops_runs, unreadable }: StatusReport): AdvisedAction[] {
+  const isAlarm = (what: string) => alarmIf(unreadable.includes(what) || stops_runs.includes(what));
   return [
     ...damage.map((what) => ({ what, command: repairIn(what) ?? doctorRepair, ...isAlarm(what) })),
     ...machine.map((what) => ({ what, command: doctor, ...isAlarm(what) })),

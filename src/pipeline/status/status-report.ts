@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { duePostbacks, earlierEvent } from '../../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { readLanding, type LandingReport } from '../doctor/landing-folder.ts';
 import { readSchedule, type ScheduleReport } from '../doctor/examine-schedule.ts';
-import { examineMachine } from '../doctor/examine-disk.ts';
+import { examineMachine, type DiskState } from '../doctor/examine-machine.ts';
+import type { Finding } from '../doctor/finding.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
+import { isSqliteUnwritable } from '../../kit/sqlite/open-sqlite.ts';
 import { describeUnreadableNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../../postbacks/open-store.ts';
 import { readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
@@ -58,6 +61,8 @@ export interface StatusReport extends PublishedStatus {
    * processes, and a PostgreSQL that cannot be used.
    */
   machine: string[];
+  /** Those of `machine` by which the next run, or the next snapshot to follow, fails for sure, in no ledger. */
+  stops_runs: string[];
   /** Trouble with `sites.json`, without secrets. */
   sites: string[];
   landing: LandingReport;
@@ -82,14 +87,17 @@ export async function readStatusReport(
   data: DataDirectory,
   settings: StoreSettings & Pick<Settings, 'pictures' | 'storage'>,
   now: number,
+  disk?: DiskState,
 ): Promise<StatusReport> {
   const { pictures } = settings;
   const notes: string[] = [];
   const onUnreadable = (note: UnreadableNote) => notes.push(describeUnreadableNote(note));
+  const schedule = readSchedule(data, settings, realLeaseClocks, onUnreadable);
+  const machine = await examineMachine(data, disk);
   const report: StatusReport = {
     snapshot: null,
     running: readWarehouseHolder(data) ?? null,
-    schedule: readSchedule(data, settings, realLeaseClocks, onUnreadable),
+    schedule,
     pipelines: readPipelineReports(data, now, onUnreadable),
     ...nothingPublished,
     configuration:
@@ -101,7 +109,8 @@ export async function readStatusReport(
     refused_runs: readRefusedRuns(data, onUnreadable),
     refused_maintenance: readRefusedMaintenance(data, onUnreadable),
     damage: await damageOfState(data),
-    machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
+    machine: machine.findings.map(describeFinding),
+    stops_runs: (await onlyServes(data, settings, schedule)) ? [] : machine.stopping.map(describeFinding),
     sites: [],
     landing: await readLanding(data, settings, now),
     sources: [],
@@ -112,13 +121,27 @@ export async function readStatusReport(
   report.machine.push(...notes);
   const snapshotTrouble = await readSnapshot(data, report, now);
   const storeTrouble = await readDeliveries(data, settings, report, now);
-  report.unreadable.push(...snapshotTrouble, ...storeTrouble);
+  const storeMessages = storeTrouble === undefined ? [] : [storeTrouble.message];
+  report.unreadable.push(...snapshotTrouble, ...storeMessages);
   report.damage.push(...snapshotTrouble);
-  // A store elsewhere that cannot be reached is no damage that a repair here could mend.
-  report[isShared(settings) ? 'machine' : 'damage'].push(...storeTrouble);
+  report[storeTrouble?.isDamage === true ? 'damage' : 'machine'].push(...storeMessages);
   await readSitesFile(data, report);
   readPulls(data, report, now);
   return report;
+}
+
+function describeFinding({ subject, problem, advice }: Finding): string {
+  return `${subject} ${problem}: ${advice}`;
+}
+
+/** True where what was published has come from elsewhere, as by a copy, and nothing here runs or follows. */
+async function onlyServes(
+  data: DataDirectory,
+  { storage }: Pick<Settings, 'storage'>,
+  { role }: ScheduleReport,
+): Promise<boolean> {
+  if (storage !== undefined || role !== 'neither' || existsSync(data.stateFile)) return false;
+  return (await currentManifest(data)) !== undefined;
 }
 
 async function damageOfState(data: DataDirectory): Promise<string[]> {
@@ -175,14 +198,15 @@ async function readDeliveries(
   settings: StoreSettings,
   report: StatusReport,
   now: number,
-): Promise<string[]> {
-  if (!hasStore(data, settings)) return [];
+): Promise<{ message: string; isDamage: boolean } | undefined> {
+  if (!hasStore(data, settings)) return undefined;
   try {
     Object.assign(report, await countPostbacks(data, settings, now));
-    return [];
+    return undefined;
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
-    return [error.message];
+    // No repair here could mend a store elsewhere that cannot be reached, or a disk that cannot be written.
+    return { message: error.message, isDamage: !isShared(settings) && !isSqliteUnwritable(error.cause) };
   }
 }
 

@@ -4,6 +4,7 @@ import { packageVersion } from '../../kit/files/package-files.ts';
 import { configurationAdvice } from '../runs/configuration-note.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { allowedSilence } from '../../postbacks/silent-sites.ts';
+import type { DiskState } from '../doctor/examine-machine.ts';
 import { scheduleTrouble, storageClockTrouble } from '../doctor/examine-schedule.ts';
 import { clockOffsetAdvice } from '../runs/storage-clock.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
@@ -29,8 +30,9 @@ export async function readStatus(
   data: DataDirectory,
   settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks' | 'storage'>,
   now: number,
+  disk?: DiskState,
 ): Promise<Status> {
-  const report = await readStatusReport(data, settings, now);
+  const report = await readStatusReport(data, settings, now, disk);
   const stale = staleness(report, settings);
   const allowed = allowedSilence(settings);
   return {
@@ -45,9 +47,10 @@ export async function readStatus(
 /** `allowed`: minutes for which a site may take no postback. */
 function alarms(report: StatusReport, allowed: number): string[] {
   const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = report;
-  const { landing, sources, pictures, silent_sites, pipelines } = report;
+  const { landing, sources, pictures, silent_sites, pipelines, stops_runs } = report;
   return [
     ...unreadable,
+    ...stops_runs,
     ...(snapshot?.age_seconds === null
       ? [
           `the snapshot is as of ${snapshot.as_of}, which is ahead of this machine's clock, and no refresh is let in before: ${futureTimestampsAdvice}`,

@@ -46,7 +46,7 @@ export class DeliveryDatabase {
       throw (
         machineFailure(error) ??
         new OfferlineError(
-          `${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`,
+          `${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, with some room on its disk, or bring the file back from a backup`,
           undefined,
           { cause: error },
         )

@@ -13,7 +13,13 @@ it.each([
   ],
   ['a full disk, reported by SQLite', new Error('database or disk is full'), /^The disk is full/],
   ['a quota', withCode('EDQUOT'), /^The disk is full/],
-  ['a folder that cannot be written', withCode('EROFS'), /cannot be read or written/],
+  ['missing rights', withCode('EACCES'), /cannot be read or written: let the user/],
+  ['a read-only file system', withCode('EROFS'), /the file system is read-only: .* mount it for writing/],
+  [
+    'a read-only file system, reported by DuckDB',
+    new Error('IO Error: Cannot open file "/data/x": Read-only file system'),
+    /the file system is read-only/,
+  ],
   [
     'missing rights, reported by DuckDB',
     new Error('IO Error: Cannot open file "/data/x": Permission denied'),

@@ -1,10 +1,11 @@
 import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { examine, type Diagnosis } from '../../../src/pipeline/doctor/doctor.ts';
+import { examine, examineUnwritable, type Diagnosis } from '../../../src/pipeline/doctor/doctor.ts';
 import { rebuild } from '../../../src/pipeline/doctor/rebuild.ts';
 import type { Opening } from '../../../src/pipeline/recovery/recover-state.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
+import { openSqlite } from '../../../src/kit/sqlite/open-sqlite.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
@@ -197,6 +198,48 @@ it('does not rebuild from a landing folder that lacks logs that count, and repor
     'note landing landing',
     'trouble deliveries deliveries.sqlite',
   ]);
+});
+
+/** Opening the state fails by a disk that takes nothing. */
+function onFullDisk(pipeline: PipelineUnderTest): Opening {
+  return {
+    ...opening(pipeline),
+    effects: {
+      ...realEffects,
+      perform(step, work) {
+        if (step === 'state: opened') throw new Error('IO Error: Could not write file: No space left on device');
+        return work();
+      },
+    },
+  };
+}
+
+it('goes on without the state where the disk cannot be written, and repairs nothing then', async () => {
+  const pipeline = await refreshed();
+  const { current } = await pipeline.snapshots();
+  await writeFile(join(pipeline.data.published, current, 'feed-offers.ndjson'), '');
+  const found = [`note state state.duckdb`, `trouble snapshots ${current}`];
+  const request = { deep: false, progress: noProgress };
+  expect(listed(await examine(onFullDisk(pipeline), { ...request, repair: false }))).toEqual(found);
+  await expect(examine(onFullDisk(pipeline), { ...request, repair: true })).rejects.toThrow('The disk is full');
+  const refused = new Error('no lock', { cause: new Error("EROFS: read-only file system, access 'writer.lock'") });
+  const unlocked = await examineUnwritable(opening(pipeline), false, refused);
+  expect(listed(unlocked)).toEqual(found);
+  expect(unlocked.findings.at(-1)?.problem).toMatch(/not looked at.*EROFS/);
+});
+
+it('leaves a store of deliveries where it is that cannot be opened, as on a full disk: it may be whole', async () => {
+  const pipeline = await refreshed();
+  const { data } = pipeline;
+  openSqlite(data.deliveriesFile).close();
+  // SQLite cannot make what it needs beside the file, in order to read it.
+  await mkdir(`${data.deliveriesFile}-wal`);
+  const { findings, repaired } = await doctor(pipeline, { repair: true });
+  expect(findings).toMatchObject([
+    { check: 'deliveries', problem: expect.stringContaining('was not looked at') as string },
+  ]);
+  expect(repaired).toEqual([]);
+  expect(await readdir(data.postbacks)).toContain('deliveries.sqlite');
 });
 
 it('quarantines an unreadable state and damaged snapshots, and switches to a good one', slow, async () => {

@@ -337,6 +337,7 @@ const well: StatusReport = {
   pipelines: [],
   damage: [],
   machine: [],
+  stops_runs: [],
   sites: [],
   landing: { trouble: null, ignored: 0, ignored_files: [] },
   sources: [],

@@ -3,7 +3,8 @@ import { refresh } from '../../../../pipelines/refresh.ts';
 import { readSettings } from '../../../kit/config/settings.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { exitCode } from '../../../kit/errors/errors.ts';
-import { examine } from '../../../pipeline/doctor/doctor.ts';
+import { isDiskUnwritable } from '../../../kit/errors/machine-failure.ts';
+import { examine, examineUnwritable, type Diagnosis } from '../../../pipeline/doctor/doctor.ts';
 import { rebuild } from '../../../pipeline/doctor/rebuild.ts';
 import type { Finding } from '../../../pipeline/doctor/finding.ts';
 import { runOnStorage } from '../../../pipeline/runs/run-on-storage.ts';
@@ -35,13 +36,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     .option('--deep', 'read every byte of events, marts, snapshots, copies, pictures and landing files')
     .option('--repair', 'repair what can be repaired, and publish again')
     .action(async (options: DoctorOptions) => {
-      const { findings, repaired } = await asOnlyWriter('doctor', context, options.repair === true, (opening) =>
-        examine(opening, {
-          deep: options.deep === true,
-          repair: options.repair === true,
-          progress: context.terminal.progress,
-        }),
-      );
+      const { findings, repaired } = await diagnose(options, context);
       const allowOlder = repaired.some(({ check }) => check === 'clock');
       const refreshed =
         repaired.length > 0 ? await refresh({ data: existingData(), terminal: context.terminal, allowOlder }) : null;
@@ -80,6 +75,22 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
         ].join('\n'),
       );
     });
+}
+
+/** On a disk that cannot be written there is no lock, and no run that it would keep away. */
+async function diagnose({ deep = false, repair = false }: DoctorOptions, context: CommandContext): Promise<Diagnosis> {
+  const { logger, progress } = context.terminal;
+  try {
+    return await asOnlyWriter('doctor', context, repair, (opening) => examine(opening, { deep, repair, progress }));
+  } catch (error) {
+    if (repair || !isDiskUnwritable(error)) throw error;
+    const data = existingData();
+    return examineUnwritable(
+      { data, settings: readSettings(data), logger, effects: realEffects },
+      deep,
+      error as Error,
+    );
+  }
 }
 
 /**

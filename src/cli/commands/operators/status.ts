@@ -20,6 +20,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     [
       'Also the writer or standby of storage, files, rejected rows, postbacks and mirrored pictures.',
       'Exits 1 where something is older than `freshness` allows or dated after the clock;',
+      'where a folder cannot be written or the disk is full, so that the next run fails;',
       'where a run failed, was refused or was killed, or is not in object storage, and none has been good since;',
       'where the schedule, or the service that follows, cannot use object storage, or the clock is a minute off its own;',
       'where sites, sources, rates or mappings differ from those of the machine that published last;',
@@ -87,13 +88,14 @@ function withAge({ data, newest, age_seconds: seconds }: Status['newest'][number
   return { data, newest, age: seconds === null ? null : ageText(seconds) };
 }
 
-function runs({ running, last_failure: failure }: Status): string[] {
+function runs({ running, stops_runs, last_failure: failure }: Status): string[] {
+  const none = stops_runs.length === 0 ? 'no run has failed lately' : 'no run can be recorded, also not as failed';
   return [
     running === null
       ? 'no run holds the warehouse'
       : `${running.command} runs since ${running.since} (process ${running.pid})`,
     failure === null
-      ? 'no run has failed lately'
+      ? none
       : `${describeFailure(failure)}${failure.recovered ? ', a later one was good' : ''}: ${failure.error?.split('\n')[0]}`,
   ];
 }
