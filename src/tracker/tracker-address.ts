@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { TrackerSettings } from '../kit/config/tracker-settings.ts';
-import { realEffects, replaceFile } from '../kit/files/effects.ts';
+import { isDiskUnwritable } from '../kit/errors/machine-failure.ts';
+import { realEffects, replaceFile, type FileEffects } from '../kit/files/effects.ts';
 import { removeIfPossible } from '../kit/files/remove-if-possible.ts';
 import { addressText } from '../kit/http/listening-address.ts';
 import type { Logger } from '../kit/logging/log.ts';
@@ -12,10 +13,27 @@ export interface GivenAddress {
   port?: number | undefined;
 }
 
-/** Records where the tracker listens, for the service's links and for commands. */
-export async function recordTrackerAddress(data: DataDirectory, address: string): Promise<void> {
+/**
+ * Records where the tracker listens, for the service's links and for commands. Where the disk takes nothing it goes on
+ * without: they ask at the address of the settings then, and not at one that an earlier tracker has left.
+ */
+export async function recordTrackerAddress(
+  data: DataDirectory,
+  address: string,
+  log: Logger,
+  files: FileEffects = realEffects.files,
+): Promise<void> {
   const content = `${JSON.stringify({ address })}\n`;
-  await replaceFile(data.trackerAddressFile, content, 'tracker address', realEffects.files, 0o600);
+  try {
+    await replaceFile(data.trackerAddressFile, content, 'tracker address', files, 0o600);
+  } catch (error) {
+    if (!isDiskUnwritable(error)) throw error;
+    removeIfPossible(data.trackerAddressFile);
+    log.warn(
+      { address, reason: (error as Error).message },
+      "the disk takes nothing, so the tracker's address could not be recorded: until its next start commands and links use that of offerline.json",
+    );
+  }
 }
 
 /** Removes the address of a tracker that ends: commands then use that of the settings. */

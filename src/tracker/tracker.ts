@@ -246,7 +246,7 @@ async function conversionHandlerOf(parts: TrackerParts, sink: RowLog): Promise<C
     conversions: recorded,
     completions,
     refusals,
-    replayKey: await makeReplayKey(data),
+    replayKey: await makeReplayKey(data, log, effects.files),
     now,
     log,
     onRecorded({ conversionId, clickId, kind }, offerId, at) {

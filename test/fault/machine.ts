@@ -10,7 +10,7 @@ import { nodeArguments } from '../support/command-line.ts';
 import { GrowingLanding } from './lives/growing-landing.ts';
 import { refreshesInLittleMemory } from './little-memory.ts';
 import { commandProblems } from './unwritable-commands.ts';
-import { serviceProblems } from './unwritable-service.ts';
+import { serviceProblems, startProblems } from './unwritable-service.ts';
 import { differences, publishedTables } from './lives/published-tables.ts';
 
 /**
@@ -226,6 +226,23 @@ async function problemsOfCommands(begin: NonNullable<Shortage['begin']>, saved: 
   }
 }
 
+/** All of `start`; the keys of clicks are there since the first publish. */
+async function problemsOfStart(begin: NonNullable<Shortage['begin']>, saved: string): Promise<string[]> {
+  const data = new DataDirectory(join(disk, 'data'));
+  await restored(data, saved);
+  const end = await begin(data);
+  let isOver = false;
+  const endOnce = async () => {
+    if (!isOver) await end();
+    isOver = true;
+  };
+  try {
+    return await startProblems(data, endOnce);
+  } finally {
+    await endOnce();
+  }
+}
+
 let [passed, failed] = [0, 0];
 function count(name: string, problems: string[]): void {
   if (problems.length === 0) passed++;
@@ -261,6 +278,9 @@ try {
       const unsaid = await problemsOfCommands(begin, saved).catch((error: unknown) => [(error as Error).stack ?? '']);
       if (unsaid.length === 0) console.log(`passed: status and doctor, on ${name}`);
       count(`status and doctor, on ${name}`, unsaid);
+      const down = await problemsOfStart(begin, saved).catch((error: unknown) => [(error as Error).stack ?? '']);
+      if (down.length === 0) console.log(`passed: start, on ${name}`);
+      count(`start, on ${name}`, down);
     }
     for (const shortage of shortages) {
       const problems = await problemsOf(shortage, saved, expected).catch((error: unknown) => [

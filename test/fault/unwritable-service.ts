@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { nodeArguments } from '../support/command-line.ts';
@@ -53,4 +54,56 @@ async function remainingAfter(address: string, data: DataDirectory): Promise<str
   const response = await fetch(`${address}/c/api/v1/offers?${query.toString()}`);
   await response.arrayBuffer();
   return response.headers.get('x-ratelimit-remaining');
+}
+
+/**
+ * Starts all of `start` over a data directory whose disk takes nothing more: the service answers with what was
+ * published, and the tracker is alive and not ready. `end` gives the disk back: the tracker goes on by itself.
+ * Gives what went wrong.
+ */
+export async function startProblems(data: DataDirectory, end: () => Promise<void>): Promise<string[]> {
+  const problems: string[] = [];
+  const started = spawn(process.execPath, [...nodeArguments, main, 'start', '--port', '0', '--json'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let told = '';
+  started.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+  const ended = once(started, 'close');
+  let answer = '';
+  started.stdout.setEncoding('utf8');
+  for await (const text of started.stdout) {
+    answer += String(text);
+    if (answer.includes('\n}')) break;
+  }
+  if (answer === '') return [`it does not start: ${told}`];
+  const { address } = JSON.parse(answer) as { address: string };
+  const tracker = /"address":"([^"]+)","msg":"(?:tracking|this tracker is on standby)/.exec(told)?.[1];
+  try {
+    const ready = await fetch(`${address}/readyz`);
+    if (ready.status !== 200) problems.push(`/readyz says ${ready.status}: ${await ready.text()}`);
+    const unready = await fetch(`${tracker}/readyz`);
+    const alive = await fetch(`${tracker}/healthz`);
+    if (unready.status !== 503 || alive.status !== 200)
+      problems.push(`the tracker answers ${unready.status} to /readyz, ${alive.status} to /healthz`);
+    await end();
+    if (!(await isNoStandby(`${tracker}/healthz`))) problems.push('the tracker does not go on');
+  } finally {
+    started.kill('SIGTERM');
+  }
+  const [code] = (await ended) as [number | null];
+  if (code !== 0) problems.push(`it ended with ${code}`);
+  return problems.length === 0 ? [] : [...problems, told];
+}
+
+/** For ten seconds at most. Less room than the tracker wants is left, so that it never is ready. */
+async function isNoStandby(address: string): Promise<boolean> {
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await fetch(address)
+      .then((found) => found.text())
+      .catch(() => '');
+    if (answer.includes('"ok"')) return true;
+    await setTimeout(100);
+  }
+  return false;
 }

@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
 import { makePrivateFolder, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 import { readLines } from '../../kit/files/read-lines.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { SingleFlight } from '../../kit/time/single-flight.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import type { ClickUser } from './report/known-clicks.ts';
 import type { ConversionRecord } from './report/conversion-record.ts';
@@ -41,6 +43,8 @@ export class Completions {
   readonly #files: FileEffects;
   readonly #log: Logger;
   readonly #underWay = new Map<string, Promise<unknown>>();
+  #isDecided = true;
+  readonly #deciding = new SingleFlight(() => this.#decide());
 
   private constructor(path: string, conversions: Known, holders: Map<string, string>, files: FileEffects, log: Logger) {
     this.#path = path;
@@ -63,8 +67,24 @@ export class Completions {
     const isCredited = (id: string) => conversions.isCredited(id, now);
     const holders = isThere ? await readHolders(path, isCredited) : new Map<string, string>();
     for (const [key, id] of holders) if (conversions.isUndone(id, now)) holders.delete(key);
-    if (isThere) await replaceFile(path, linesOf(recordedOf(holders)), 'completions', files, 0o600);
-    return new Completions(path, conversions, holders, files, log);
+    const completions = new Completions(path, conversions, holders, files, log);
+    if (isThere) await completions.#decide().catch((error: unknown) => completions.#decideLater(error));
+    return completions;
+  }
+
+  /** Writes the file anew, with what the logs have decided: they do not go back as far as it does. */
+  async #decide(): Promise<void> {
+    await replaceFile(this.#path, linesOf(recordedOf(this.#holders)), 'completions', this.#files, 0o600);
+    this.#isDecided = true;
+  }
+
+  #decideLater(error: unknown): void {
+    if (!isDiskUnwritable(error)) throw error;
+    this.#isDecided = false;
+    this.#log.warn(
+      { reason: (error as Error).message },
+      `the disk takes nothing, so ${this.#path} is written anew with the next completion; until it can be, credits of sources that pay a user once are answered 503`,
+    );
   }
 
   /** Records a credit as `ConversionLog.record` does, unless the user has completed this by another conversion. */
@@ -122,6 +142,8 @@ export class Completions {
   async #write(entry: Entry): Promise<void> {
     const folder = dirname(this.#path);
     makePrivateFolder(folder);
+    // Before any line is added: it would be lost with the file that is replaced.
+    if (!this.#isDecided) await this.#deciding.run();
     const file = await open(this.#path, 'a', 0o600);
     try {
       const isNew = (await file.stat()).size === 0;

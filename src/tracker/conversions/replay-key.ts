@@ -1,16 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { makePrivateFolder, realEffects, replaceFile } from '../../kit/files/effects.ts';
+import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
+import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import type { Logger } from '../../kit/logging/log.ts';
 
 /** The scheme of a replay's Authorization header. */
 const scheme = 'Offerline-Replay';
 
-/** Makes the key by which this tracker knows replays, new at each start: who can read the data directory may replay. */
-export async function makeReplayKey(data: DataDirectory): Promise<string> {
-  makePrivateFolder(data.tracker);
+/**
+ * Makes the key by which this tracker knows replays, new at each start: who can read the data directory may replay.
+ * Where the disk takes nothing the key is in memory alone, and nobody can: `track replay` reads the key of an earlier
+ * tracker, which this one answers with 401, until it is started again.
+ */
+export async function makeReplayKey(
+  data: DataDirectory,
+  log: Logger,
+  files: FileEffects = realEffects.files,
+): Promise<string> {
   const key = randomBytes(32).toString('hex');
-  await replaceFile(data.replayKeyFile, key, 'replay key', realEffects.files, 0o600);
+  try {
+    makePrivateFolder(data.tracker);
+    await replaceFile(data.replayKeyFile, key, 'replay key', files, 0o600);
+  } catch (error) {
+    if (!isDiskUnwritable(error)) throw error;
+    log.warn(
+      { reason: (error as Error).message },
+      'the disk takes nothing, so the key of replays could not be written: the tracker refuses `track replay` until it is started again with some room; refused reports stay where they are',
+    );
+  }
   return key;
 }
 

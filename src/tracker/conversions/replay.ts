@@ -111,7 +111,7 @@ async function submit(
     throw new OfferlineError(`The tracker at ${tracker} cannot record now (${status}): run again in a moment.`);
   if (status === 401)
     throw new OfferlineError(
-      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet: name the right address before the word replay, as in \`offerline track --port 8082 replay\`, or replay again once it has read sources.json. Nothing is lost.`,
+      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet, or was started while the disk took nothing: name the right address before the word replay, as in \`offerline track --port 8082 replay\`, replay again once it has read sources.json, or start it again. Nothing is lost.`,
     );
   const said = membersOf(text);
   // By the reason, too: other servers have statuses such as 404 as well.

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 import { UsageError } from '../../../src/kit/errors/errors.ts';
 import { webhookSignature } from '../../../src/tracker/conversions/guard/signatures.ts';
 import { makeReplayKey, readReplayKey } from '../../../src/tracker/conversions/replay-key.ts';
@@ -196,7 +197,8 @@ describe('sources.json', () => {
 
 it('the key of replays is another one at each start, for its owner alone', async () => {
   await using test = await HandlerUnderTest.create();
-  const [one, other] = [await makeReplayKey(test.data), await makeReplayKey(test.data)];
+  const silent = createLogger({ write: () => true }, 'silent');
+  const [one, other] = [await makeReplayKey(test.data, silent), await makeReplayKey(test.data, silent)];
   expect(one).not.toBe(other);
   expect(readReplayKey(test.data)).toBe(other);
 });

@@ -71,15 +71,16 @@ export class TrackedNetwork implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
+    const log = createLogger({ write: () => true }, 'silent');
     this.tracker = await createTracker({
       data: this.pipeline.data,
       settings: { ...defaultSettings, rates: { EUR: '1.1' } },
-      log: createLogger({ write: () => true }, 'silent'),
+      log,
       effects: { now: () => this.now, files: realEffects.files },
       repeat: () => () => {},
     });
     this.address = await this.tracker.listen({ host: '127.0.0.1', port: 0 });
-    await recordTrackerAddress(this.pipeline.data, this.address);
+    await recordTrackerAddress(this.pipeline.data, this.address, log);
   }
 
   /** A click through the front door; gives the id that the advertiser is sent. */

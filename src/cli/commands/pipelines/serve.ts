@@ -20,6 +20,7 @@ import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { whatToTry } from '../../what-to-try.ts';
 import { openSchedule } from '../../schedule/open-schedule.ts';
+import { openWhenWritable } from '../../schedule/deferred-schedule.ts';
 import type { Schedule } from '../../schedule/schedule.ts';
 import { ScheduleMetrics } from '../../schedule/schedule-metrics.ts';
 
@@ -62,7 +63,7 @@ export function addServeCommands(program: Command, context: CommandContext): voi
     program,
     'start',
     'Runs `schedule`, `serve`, `track` and `console` in one',
-    'The tracker and the console are processes of their own, started again where they end.',
+    'The tracker and the console are processes of their own, started again where they end. On a full or read-only disk the service goes on, the tracker answers 503, and the schedule waits.',
   )
     .option(
       '--port <n>',
@@ -185,7 +186,8 @@ async function serve(
   let service: Service | undefined;
   // What was begun ends also where the next cannot begin: its timers would keep the process, without a service.
   try {
-    if (scheduled && machine) schedule = await openSchedule(data, settings, context, machine, environment);
+    if (scheduled && machine)
+      schedule = await openWhenWritable(() => openSchedule(data, settings, context, machine, environment), logger);
     if (isFollowing) following = await followed(data, settings, context, machine);
     // Loaded here alone: no other command answers HTTP, and each would start later for it.
     const { createService } = await import('../../../serve/service.ts');
@@ -196,7 +198,7 @@ async function serve(
       openSharedLimits,
       moreMetrics: machine?.metrics,
       environment: { ...process.env, ...environment },
-      trackerAddress: () => trackerAddress(data, settings.tracker, {}),
+      trackerAddress: () => tracker?.address ?? trackerAddress(data, settings.tracker, {}),
       snapshotId:
         options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
     });

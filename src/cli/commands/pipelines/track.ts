@@ -4,15 +4,19 @@ import { setTimeout } from 'node:timers/promises';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import type { ProcessLock } from '../../../kit/files/process-lock.ts';
-import { StandbyServer } from '../../../tracker/server/standby-server.ts';
+import type { Logger } from '../../../kit/logging/log.ts';
+import type { StandbyServer } from '../../../tracker/server/standby-server.ts';
 import { unnamedProxy } from '../../../tracker/server/unnamed-proxy.ts';
 import { forgetTrackerAddress, recordTrackerAddress } from '../../../tracker/tracker-address.ts';
+import { portOf } from '../../../kit/http/listening-address.ts';
 import { acquireTrackerLock } from '../../../tracker/tracker-lock.ts';
+import type { Tracker } from '../../../tracker/tracker.ts';
 import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { disconnectFromStarter, reportToStarter } from '../../child-process.ts';
 import { leave, stopSignal, untilStopped } from '../../stop-signal.ts';
 import { listen, withAddress } from '../../listen.ts';
+import { TrackerStandby } from '../../tracker-standby.ts';
 import { addReplayCommand } from './replay.ts';
 import { addTestCommand } from './track-test.ts';
 
@@ -37,74 +41,84 @@ export function addTrackCommand(program: Command, context: CommandContext): void
   command.action(async (options: TrackOptions) => {
     const data = existingData();
     const settings = readSettings(data);
-    const lock = await acquireLock(data, settings, options, context);
-    if (lock === undefined) return;
+    const begun = await begin(data, settings, options, context);
+    if (begun === undefined) return;
     try {
-      await track(data, settings, options, context);
+      // Others know the address of the standby, also one at any free port.
+      const at = begun.standby === undefined ? options : { ...options, port: portOf(begun.standby) };
+      await track(begun.tracker, data, settings, at, context);
     } finally {
-      lock.release();
+      begun.lock.release();
     }
   });
 }
 
 /**
- * Acquires the tracker's lock. With storage, while another machine's tracker has the shared landing folder, or this
- * machine has yet to take over keys and routes, listens and refuses all, for as long as it takes; undefined where it is
- * stopped meanwhile.
+ * Acquires the tracker's lock and prepares the tracker. Until both are done it listens and refuses all, for as long as
+ * it takes: where the disk takes nothing, and with storage while another machine's tracker has the shared landing
+ * folder, or this machine has yet to take over keys and routes. Undefined where it is stopped meanwhile.
  */
-async function acquireLock(
+async function begin(
   data: DataDirectory,
   settings: Settings,
   options: TrackOptions,
   { terminal: { logger } }: CommandContext,
-): Promise<ProcessLock | undefined> {
-  const request = { command: 'track', waitSeconds: settings.lock_wait_seconds };
-  const log = (message: string) => logger.info(message);
-  if (settings.storage === undefined || settings.storage.follow)
-    return acquireTrackerLock(data, { ...request, onWaiting: log });
+): Promise<{ lock: ProcessLock; tracker: Tracker; standby: string | undefined } | undefined> {
   const stopped = stopSignal();
-  const server = new StandbyServer();
   const { host, port } = addressOf(settings, options);
-  let listening: Promise<void> | undefined;
-  const failed = new AbortController();
-  const signal = AbortSignal.any([stopped, failed.signal]);
-  const standby = async (message: string) => {
+  const listening = async (server: StandbyServer) => {
     const address = await listen(server, host, port, 'tracker.');
-    logger.info({ address }, message);
     reportToStarter({ address });
+    return address;
   };
-  const beginStandby = (message: string) =>
-    (listening ??= standby(message).catch((error: unknown) => failed.abort(error)));
+  const standby = new TrackerStandby({ listen: listening, logger, stopped });
   let lock: ProcessLock | undefined;
   try {
-    lock = await acquireTrackerLock(
-      data,
-      { ...request, onWaiting: log },
-      {
-        ...request,
-        waitSeconds: Infinity,
-        signal,
-        onWaiting: (message) =>
-          void beginStandby(`${message} This one is on standby: it answers 503, and tracks once that has ended.`),
-      },
-    );
+    lock = await standby.whenDiskTakes(() => acquireLock(data, settings, standby, logger));
+    // Loaded here alone: no other command reads agents, and each would start later for it.
+    const { createTracker } = await import('../../../tracker/tracker.ts');
+    const tracker = await standby.whenDiskTakes(() => createTracker({ data, settings, log: logger }));
+    return { lock, tracker, standby: standby.address };
+  } catch (error) {
+    lock?.release();
+    standby.throwIfFailed();
+    if (!stopped.aborted) throw error;
+    await leave();
+    disconnectFromStarter();
+    return undefined;
+  } finally {
+    await standby.close();
+  }
+}
+
+async function acquireLock(
+  data: DataDirectory,
+  { storage, lock_wait_seconds: waitSeconds }: Settings,
+  standby: TrackerStandby,
+  logger: Logger,
+): Promise<ProcessLock> {
+  const { signal } = standby;
+  const own = { command: 'track', waitSeconds, signal, onWaiting: (message: string) => logger.info(message) };
+  if (storage === undefined || storage.follow) return acquireTrackerLock(data, own);
+  const reason = 'another tracker works on this landing folder';
+  const lock = await acquireTrackerLock(data, own, {
+    ...own,
+    waitSeconds: Infinity,
+    onWaiting: (message) =>
+      standby.begin(reason, `${message} This one is on standby: it answers 503, and tracks once that has ended.`),
+  });
+  try {
     while (isWithoutPast(data)) {
-      void beginStandby(
+      standby.begin(
+        'nothing was published or taken over yet',
         'this tracker is on standby: it answers 503, and tracks once a run has published or taken over',
       );
       await setTimeout(pastMilliseconds, undefined, { signal });
     }
     return lock;
   } catch (error) {
-    lock?.release();
-    failed.signal.throwIfAborted();
-    if (!stopped.aborted) throw error;
-    await leave();
-    disconnectFromStarter();
-    return undefined;
-  } finally {
-    await listening;
-    await server.close();
+    lock.release();
+    throw error;
   }
 }
 
@@ -124,15 +138,13 @@ function addressOf({ tracker: { host, port } }: Settings, options: TrackOptions)
 }
 
 async function track(
+  tracker: Tracker,
   data: DataDirectory,
   settings: Settings,
   options: TrackOptions,
   context: CommandContext,
 ): Promise<void> {
   const { logger } = context.terminal;
-  // Loaded here alone: no other command reads agents, and each would start later for it.
-  const { createTracker } = await import('../../../tracker/tracker.ts');
-  const tracker = await createTracker({ data, settings, log: logger });
   const warning = unnamedProxy(settings);
   if (warning !== undefined) logger.warn(warning);
   let isTracking = false;
@@ -141,7 +153,7 @@ async function track(
     const address = await listen(tracker, host, port, 'tracker.');
     isTracking = true;
     logger.info({ address }, 'tracking');
-    await recordTrackerAddress(data, address);
+    await recordTrackerAddress(data, address, logger);
     // Before the answer, whose reader may ask for the end at once.
     const stopped = untilStopped();
     reportToStarter({ address });
