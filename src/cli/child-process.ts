@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { programFile } from '../kit/files/package-files.ts';
 import { exitCode, OfferlineError, type ExitCode } from '../kit/errors/errors.ts';
@@ -19,6 +19,21 @@ const maxWait = 60_000;
 /** Milliseconds that a child has to end before it is killed; its next start recovers from the kill. */
 const maxEnding = 20_000;
 
+/** How a child is started, and a timer that keeps no process; a test has its own. */
+export interface ChildEffects {
+  spawn: (executable: string, words: string[], options: SpawnOptions) => ChildProcess;
+  /** Returns what cancels it. */
+  later: (milliseconds: number, work: () => void) => () => void;
+}
+
+const realChildEffects: ChildEffects = {
+  spawn,
+  later: (milliseconds, work) => {
+    const timer = setTimeout(work, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
 /** A command that listens in a child process of `start`: its work does not delay our answers. */
 export interface ChildCommand extends ListeningChild {
   stop(): Promise<void>;
@@ -35,15 +50,16 @@ export async function startChildCommand(
   port: number | undefined,
   environment: NodeJS.ProcessEnv = {},
   onAgain: (listens: ListeningChild) => void = () => undefined,
+  effects: ChildEffects = realChildEffects,
 ): Promise<ChildCommand> {
-  const { child, listens } = launch(command, port, environment);
+  const { child, listens } = launch(command, port, environment, effects);
   const first = await listens;
   const launchAgain = () => {
-    const again = launch(command, portOf(first.address), environment);
+    const again = launch(command, portOf(first.address), environment, effects);
     again.listens.then(onAgain).catch(() => {});
     return again;
   };
-  const keeper = new ChildKeeper(command, logger, child, launchAgain);
+  const keeper = new ChildKeeper(command, logger, child, launchAgain, effects);
   return { ...first, stop: () => keeper.stop() };
 }
 
@@ -52,42 +68,70 @@ class ChildKeeper {
   readonly #command: string;
   readonly #logger: Logger;
   readonly #launch: () => LaunchedChild;
-  #child: ChildProcess;
+  readonly #effects: ChildEffects;
+  /** Undefined while none could be started. */
+  #child: ChildProcess | undefined;
   #isWanted = true;
   #wait = firstWait;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelStart: (() => void) | undefined;
 
-  constructor(command: string, logger: Logger, child: ChildProcess, launchAgain: () => LaunchedChild) {
+  constructor(
+    command: string,
+    logger: Logger,
+    child: ChildProcess,
+    launchAgain: () => LaunchedChild,
+    effects: ChildEffects,
+  ) {
     this.#command = command;
     this.#logger = logger;
     this.#launch = launchAgain;
-    this.#child = this.#watch(child);
+    this.#effects = effects;
+    this.#watch(child);
   }
 
-  #watch(child: ChildProcess): ChildProcess {
-    return child.once('exit', (code, signal) => {
-      // A terminal's Ctrl-C reaches the child as well, which may end before this process asks it to.
-      if (!this.#isWanted || isStopping()) return;
-      const seconds = this.#wait / 1000;
-      this.#logger.error({ code, signal, seconds }, `\`offerline ${this.#command}\` has ended and is started again`);
-      this.#timer = setTimeout(() => this.#startAgain(), this.#wait).unref();
-      this.#wait = Math.min(2 * this.#wait, maxWait);
+  #watch(child: ChildProcess): void {
+    this.#child = child;
+    child.once('exit', (code, signal) => this.#planStart({ code, signal }, 'has ended and is started again'));
+    child.on('error', (error) => {
+      // Of one that runs it is about a message or a signal. One that could not be spawned has no exit.
+      if (child.pid === undefined) this.#refused(error);
     });
   }
 
+  #refused({ message: reason }: Error): void {
+    this.#child = undefined;
+    this.#planStart({ reason }, 'could not be started; will retry');
+  }
+
+  #planStart(why: object, what: string): void {
+    // A terminal's Ctrl-C reaches the child as well, which may end before this process asks it to.
+    if (!this.#isWanted || isStopping()) return;
+    const wait = this.#wait;
+    this.#wait = Math.min(2 * wait, maxWait);
+    this.#logger.error({ ...why, seconds: wait / 1000 }, `\`offerline ${this.#command}\` ${what}`);
+    this.#cancelStart = this.#effects.later(wait, () => this.#startAgain());
+  }
+
   #startAgain(): void {
-    const { child, listens } = this.#launch();
-    this.#child = this.#watch(child);
+    let launched: LaunchedChild;
+    try {
+      launched = this.#launch();
+    } catch (error) {
+      // Too many open files, or too little memory, may throw here.
+      this.#refused(error as Error);
+      return;
+    }
+    this.#watch(launched.child);
     // Where it does not listen the child logs why, and its end is seen by the watch.
-    listens.then(() => (this.#wait = firstWait)).catch(() => {});
+    launched.listens.then(() => (this.#wait = firstWait)).catch(() => {});
   }
 
   /** Resolves once the child has ended. */
   async stop(): Promise<void> {
     this.#isWanted = false;
-    clearTimeout(this.#timer);
+    this.#cancelStart?.();
     const child = this.#child;
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     const overdue = setTimeout(() => child.kill('SIGKILL'), maxEnding);
@@ -114,11 +158,16 @@ interface LaunchedChild {
   listens: Promise<ListeningChild>;
 }
 
-function launch(command: string, port: number | undefined, environment: NodeJS.ProcessEnv): LaunchedChild {
+function launch(
+  command: string,
+  port: number | undefined,
+  environment: NodeJS.ProcessEnv,
+  effects: ChildEffects,
+): LaunchedChild {
   const main = programFile('src/cli/main');
   const words = [command, ...(port === undefined ? [] : ['--port', String(port)])];
   // The channel closes when this process ends, however that comes.
-  const child = spawn(process.execPath, [...process.execArgv, main, ...words], {
+  const child = effects.spawn(process.execPath, [...process.execArgv, main, ...words], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, ...environment },
   });
