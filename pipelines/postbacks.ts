@@ -29,7 +29,7 @@ interface DeliveryOptions {
 export function deliverPostbacks(options: DeliveryOptions, effects: Effects = realEffects): Promise<DeliverySummary> {
   const { data, terminal } = options;
   const noting = { data, effects, logger: terminal.logger };
-  return withNotedOutcome(noting, 'postbacks', () => deliver(options, effects));
+  return withNotedOutcome(noting, 'postbacks', () => deliver(options, effects), options.stop);
 }
 
 async function deliver(

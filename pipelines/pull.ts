@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DataDirectory } from '../src/kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../src/kit/config/settings.ts';
-import { exitCode, OfferlineError, UsageError } from '../src/kit/errors/errors.ts';
+import { exitCode, OfferlineError, StoppedError, UsageError } from '../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { acquireProcessLock, type ProcessLock } from '../src/kit/files/process-lock.ts';
 import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
@@ -90,8 +90,9 @@ export async function pullSources(
 
 function notePulled(noting: NotingOutcome, pulled: readonly PulledSource[]): Promise<void> {
   const failed = pulled.filter(({ status }) => status === 'failed').map(({ source, error }) => `${source}: ${error}`);
-  const cause = failed.length === 0 ? undefined : new OfferlineError(failed.join('; '));
-  return noteOutcome(noting, 'pull', cause);
+  if (failed.length > 0) return noteOutcome(noting, 'pull', new OfferlineError(failed.join('; ')));
+  const isStopped = pulled.some(({ status }) => status === 'interrupted');
+  return noteOutcome(noting, 'pull', isStopped ? new StoppedError('it was asked to end') : undefined);
 }
 
 interface Pulling extends AskingSources {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkSources } from '../../pipelines/check-sources.ts';
 import { pullSources } from '../../pipelines/pull.ts';
+import { readOutcome } from '../../src/pipeline/runs/pipeline-outcomes.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
 import { openPullDatabase } from '../../src/sources/pull-database.ts';
@@ -271,6 +272,7 @@ describe('a network that sources.json declares', () => {
       { source: 'stalled', status: 'interrupted', file: null },
       { source: 'good', status: 'done', records: 1 },
     ]);
+    expect(readOutcome(data, 'pull')).toMatchObject({ outcome: 'stopped', last_good_at: null });
   });
 
   it('delays no other where it fails', async () => {

@@ -80,3 +80,14 @@ it('a pull of all sources that could not begin is noted, one of named sources is
   await pullSources({ data, terminal, stop });
   expect(readOutcome(data, 'pull')).toMatchObject({ outcome: 'done' });
 });
+
+it('a pass over postbacks that was asked to end is stopped, and no good one', slow, async () => {
+  await using pipeline = await smallData();
+  const { data } = pipeline;
+  await pipeline.refresh(asOf);
+  const request = { data, terminal, command: 'test', waitSeconds: 0 };
+  await deliverPostbacks({ ...request, stop: AbortSignal.abort() });
+  expect(readOutcome(data, 'postbacks')).toMatchObject({ outcome: 'stopped', last_good_at: null });
+  await deliverPostbacks({ ...request, stop: new AbortController().signal });
+  expect(readOutcome(data, 'postbacks')).toMatchObject({ outcome: 'done' });
+});
