@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PostgresStore } from '../../src/fleet/postgres-deliveries/postgres-store.ts';
 import { StoreAwayError } from '../../src/postbacks/store/delivery-store.ts';
 import { describeKeeping } from '../postbacks/every-store/keeping.ts';
 import { describePasses } from '../postbacks/every-store/passes.ts';
 import { describeSync } from '../postbacks/every-store/sync.ts';
-import { outboxRow, type StoreForTest } from '../support/deliveries.ts';
+import { enqueuedAt, outboxRow, type StoreForTest } from '../support/deliveries.ts';
 import { PostgresServer } from './postgres-server.ts';
 
 let server: PostgresServer;
@@ -47,6 +47,25 @@ describe('PostgreSQL', () => {
     await expect(PostgresStore.open(server.address('latin'))).rejects.toThrow(
       `is encoded in LATIN1: make one with ENCODING 'UTF8'`,
     );
+  });
+
+  it('counts claims as abandoned once the session of their pass is gone, not before', async () => {
+    const { store, another } = await postgresForTest();
+    await store.importOutbox('warehouse', [outboxRow(1), outboxRow(2, { siteKey: 'other' })]);
+    const now = enqueuedAt + 1000;
+    const beginPassTo = async (siteKey: string) => {
+      const worker = await another();
+      const pass = await worker.beginPass(now);
+      await pass.takeSites([siteKey], 1);
+      await pass.apply({ finished: [], unsent: [], circuits: [], claims: [{ siteKey, dueBy: now, limit: 10 }] });
+      return worker;
+    };
+    const [killed, alive] = [await beginPassTo('s'), await beginPassTo('other')];
+    expect(await store.abandonedClaims()).toEqual([]);
+    await killed.close();
+    await vi.waitFor(async () => expect(await store.abandonedClaims()).toEqual([{ siteKey: 's', claimed: 1 }]));
+    await alive.close();
+    await vi.waitFor(async () => expect(await store.abandonedClaims()).toHaveLength(2));
   });
 
   it('is away for one that was stopped in a transaction for too long, as for any that has lost its session', async () => {

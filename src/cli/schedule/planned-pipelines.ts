@@ -9,7 +9,7 @@ import { PictureIndex } from '../../pictures/picture-index.ts';
 import { readOutcome } from '../../pipeline/runs/pipeline-outcomes.ts';
 import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
 import { currentManifest } from '../../pipeline/snapshot/snapshot-store.ts';
-import { duePostbacks } from '../../postbacks/due-postbacks.ts';
+import { isPassDue } from '../../postbacks/due-postbacks.ts';
 import { hasStore } from '../../postbacks/open-store.ts';
 import { pulledSources, readSources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
@@ -62,8 +62,7 @@ async function plannedRefresh(
 
 function plannedDelivery(data: DataDirectory, plan: Settings['schedule']['postbacks']): ScheduledPipeline[] {
   if (plan === null) return [];
-  const isDue = async () =>
-    hasStore(data, readSettings(data)) && (await duePostbacks(data)).some(({ waits_for }) => waits_for === '');
+  const isDue = async () => hasStore(data, readSettings(data)) && isPassDue(data);
   return [{ name: 'postbacks', plan, coveredUntil: undefined, isDue }];
 }
 

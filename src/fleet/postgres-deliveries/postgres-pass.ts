@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { dueLimit, plannedAttempts } from '../../postbacks/rules/retry-plan.ts';
+import { dueLimit, hasOverlongWait, maxWaitsCompared, plannedAttempts } from '../../postbacks/rules/retry-plan.ts';
 import { DeliveryBusyError } from '../../postbacks/store/delivery-lock.ts';
 import type { ClaimedPostback, PassStore, PassUpdate, TakenSite } from '../../postbacks/store/queue-store.ts';
 import type { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
@@ -40,11 +40,19 @@ const claim = `
   )
   SELECT * FROM claimed ORDER BY place, next_attempt_at, sequence`;
 
+/** Condition on `pg_locks`, up to the number of the lock: advisory locks of this database that a session holds. */
+const isAdvisoryLock = `locktype = 'advisory' AND objsubid = 1 AND granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND (classid::bigint << 32) | objid::bigint`;
+
 /** A store that is open, and the session that it is open in. */
 interface OpenStore {
   session: PostgresSession;
   storeId: string;
 }
+
+/** Lock of a site, which the session of the pass that sends to it holds. */
+const siteLock = (storeId: string, siteKey: string) => lockKey(storeId, `site ${siteKey}`);
 
 /** Lock that sessions share while they deliver; a move of the store holds it alone. */
 const passLock = (storeId: string) => lockKey(storeId, 'pass');
@@ -75,6 +83,36 @@ export async function readDue(session: PostgresSession, now: number): ReturnType
     due: due as number,
     ready: ready as number,
   }));
+}
+
+/** Counts claims of sites that no pass holds. Takes no lock: a pass that tries for it then goes without the site. */
+export async function readAbandonedClaims({
+  session,
+  storeId,
+}: OpenStore): ReturnType<DeliveryStore['abandonedClaims']> {
+  const claimed = await session.query(
+    `SELECT site_key, count(*) AS claimed FROM postbacks WHERE state = 'delivering' GROUP BY site_key ORDER BY site_key`,
+  );
+  if (claimed.length === 0) return [];
+  const rows = await session.query(
+    `SELECT EXISTS (SELECT FROM pg_locks WHERE ${isAdvisoryLock} = key) AS held
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS keys (key, place) ORDER BY place`,
+    [claimed.map(({ site_key }) => siteLock(storeId, site_key as string))],
+  );
+  return claimed
+    .filter((_site, index) => rows[index]?.['held'] === false)
+    .map(({ site_key, claimed: count }) => ({ siteKey: site_key as string, claimed: count as number }));
+}
+
+/** True where `clampDueTimes` has something to do, as far as some due times show. */
+export async function waitsTooLong(session: PostgresSession, now: number): Promise<boolean> {
+  const latest = await session.query(
+    `SELECT plan_attempts AS failed, max(next_attempt_at) AS latest FROM (
+       SELECT plan_attempts, next_attempt_at FROM postbacks WHERE state = 'pending' AND is_next AND next_attempt_at > $1
+       LIMIT ${maxWaitsCompared}) AS waits GROUP BY plan_attempts`,
+    [now],
+  );
+  return hasOverlongWait(now, latest as unknown as { failed: number; latest: number }[]);
 }
 
 /** Keeps all passes out until the session ends. Throws `DeliveryBusyError` while one goes on. */
@@ -119,9 +157,7 @@ class PostgresPass implements PassStore {
 
   async share(sites: number): Promise<number> {
     const [row] = await this.#session.query(
-      `SELECT count(*) AS passes FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-         AND (classid::bigint << 32) | objid::bigint = $1
-         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      `SELECT count(*) AS passes FROM pg_locks WHERE ${isAdvisoryLock} = $1`,
       [passLock(this.#storeId)],
       'count-passes',
     );
@@ -152,7 +188,7 @@ class PostgresPass implements PassStore {
   async leaveSites(siteKeys: readonly string[]): Promise<void> {
     if (siteKeys.length === 0) return;
     await this.#session.query('SELECT pg_advisory_unlock(key) FROM unnest($1::bigint[]) AS key', [
-      siteKeys.map((siteKey) => this.#siteLock(siteKey)),
+      siteKeys.map((siteKey) => siteLock(this.#storeId, siteKey)),
     ]);
     this.#sitesHeld -= siteKeys.length;
   }
@@ -193,7 +229,7 @@ class PostgresPass implements PassStore {
       from += tried.length;
       const rows = await this.#session.query(
         'SELECT pg_try_advisory_lock(key) AS taken FROM unnest($1::bigint[]) WITH ORDINALITY AS keys (key, place) ORDER BY place',
-        [tried.map((siteKey) => this.#siteLock(siteKey))],
+        [tried.map((siteKey) => siteLock(this.#storeId, siteKey))],
       );
       taken.push(...tried.filter((_siteKey, index) => rows[index]?.['taken'] === true));
     }
@@ -216,10 +252,6 @@ class PostgresPass implements PassStore {
         freed.map(({ click_id }) => click_id as string),
       );
     });
-  }
-
-  #siteLock(siteKey: string): string {
-    return lockKey(this.#storeId, `site ${siteKey}`);
   }
 }
 

@@ -7,7 +7,7 @@ import type { PassStore } from '../../postbacks/store/queue-store.ts';
 import { migrate } from './migrations.ts';
 import { PostgresSync } from './postgres-sync.ts';
 import { PostgresList } from './postgres-list.ts';
-import { beginPass, readDue } from './postgres-pass.ts';
+import { beginPass, readAbandonedClaims, readDue, waitsTooLong } from './postgres-pass.ts';
 import { assertInUse, PostgresSession, type StoreUse } from './session.ts';
 
 /** The store in PostgreSQL, from which several workers deliver at once. */
@@ -101,6 +101,12 @@ export class PostgresStore implements DeliveryStore {
 
   due(now: number) {
     return readDue(this.session, now);
+  }
+  abandonedClaims() {
+    return readAbandonedClaims(this);
+  }
+  waitsTooLong(now: number) {
+    return waitsTooLong(this.session, now);
   }
   async unfinished() {
     const [row] = await this.session.query(

@@ -121,7 +121,7 @@ export async function acquireProcessLock(
  * processes notice.
  */
 export function readLockHolder(lockFile: string): LockHolder | undefined {
-  return isHeld(lockFile) ? lastHolder(lockFile) : undefined;
+  return isLockHeld(lockFile) ? lastHolder(lockFile) : undefined;
 }
 
 /** Returns the last holder: a killed process leaves its name behind. */
@@ -197,8 +197,11 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
   }
 }
 
-/** Reads the file: that needs a lock which readers share and an exclusive holder keeps from all. */
-function isHeld(lockFile: string): boolean {
+/**
+ * True while a process holds the lock. Reads the file: that needs a lock which readers share and an exclusive holder
+ * keeps from all.
+ */
+export function isLockHeld(lockFile: string): boolean {
   if (!existsSync(lockFile)) return false;
   let database: DatabaseSync | undefined;
   try {

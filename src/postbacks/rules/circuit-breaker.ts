@@ -22,6 +22,11 @@ export interface OpenCircuit {
   pausedUntil: number;
 }
 
+/** True while nothing may be sent. A pause longer than any was set by a clock that has gone back since: it is over. */
+export function isPaused({ openings, pausedUntil }: OpenCircuit, now: number): boolean {
+  return now < pausedUntil && pausedUntil <= now + backoffWait(pauses, openings);
+}
+
 /**
  * Pauses a receiver that cannot be reached or does not answer in time, and the pass its deadlines: after some such
  * failures in a row nothing is sent to the site for a while, then one probe. Any status line shows
@@ -34,8 +39,7 @@ export class CircuitBreaker {
 
   constructor(open: OpenCircuit | undefined, now: number) {
     this.#open = open;
-    this.#stopped =
-      open !== undefined && now < open.pausedUntil && open.pausedUntil <= now + backoffWait(pauses, open.openings);
+    this.#stopped = open !== undefined && isPaused(open, now);
   }
 
   /** Number of such failures in a row so far. */

@@ -38,3 +38,11 @@ export function dueLimit(now: number, failed: number): { latest: number; clamped
   const step = steps[failed] ?? 0;
   return { latest: now + maxWaitSteps * step, clampedAt: now + step };
 }
+
+/** Number of postbacks that `hasOverlongWait` looks at: of more, one comes due soon, and its pass looks at all. */
+export const maxWaitsCompared = 1000;
+
+/** True where one of these due times exceeds its limit. `failed` as of `dueLimit`: the latest time of each suffices. */
+export function hasOverlongWait(now: number, waits: readonly { failed: number; latest: number }[]): boolean {
+  return waits.some(({ failed, latest }) => latest > dueLimit(now, failed).latest);
+}

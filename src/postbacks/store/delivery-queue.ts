@@ -6,13 +6,15 @@ import type { DeliveryDatabase } from './delivery-database.ts';
 import type { Row } from './delivery-rows.ts';
 import type { ClaimedPostback, FinishedAttempt, PassUpdate } from './queue-store.ts';
 import type { Postback } from '../rules/postback.ts';
-import { dueLimit } from '../rules/retry-plan.ts';
+import { dueLimit, hasOverlongWait, maxWaitsCompared } from '../rules/retry-plan.ts';
 
 /** Operations of a pass on the store. Moments are milliseconds since the epoch. */
 export class DeliveryQueue {
   readonly #database: DeliveryDatabase;
   readonly #order: ClickOrder;
   readonly #due: StatementSync;
+  readonly #claimed: StatementSync;
+  readonly #latest: StatementSync;
   readonly #unfinished: StatementSync;
   readonly #claimable: StatementSync;
   readonly #claim: StatementSync;
@@ -28,6 +30,15 @@ export class DeliveryQueue {
     this.#order = new ClickOrder(database);
     this.#due = database.prepare(
       `SELECT site_key, count(*) AS due, sum(is_next) AS ready FROM postbacks WHERE state = 'pending' AND next_attempt_at <= ? GROUP BY site_key ORDER BY min(next_attempt_at)`,
+    );
+    this.#claimed = database.prepare(
+      `SELECT site_key, count(*) AS claimed FROM postbacks WHERE state = 'delivering' GROUP BY site_key ORDER BY site_key`,
+    );
+    // The index of pending ones has the times in it: of the rows themselves only some are read.
+    this.#latest = database.prepare(
+      `SELECT plan_attempts AS failed, max(next_attempt_at) AS latest FROM (
+        SELECT plan_attempts, next_attempt_at FROM postbacks INDEXED BY postbacks_pending WHERE state = 'pending' AND is_next = 1 AND next_attempt_at > ?
+        LIMIT ${maxWaitsCompared}) GROUP BY plan_attempts`,
     );
     this.#unfinished = database.prepare(
       `SELECT count(*) AS unfinished FROM postbacks WHERE state IN ('pending', 'delivering')`,
@@ -89,6 +100,18 @@ export class DeliveryQueue {
     return this.#due
       .all(now)
       .map(({ site_key, due, ready }) => ({ siteKey: site_key as string, due: due as number, ready: ready as number }));
+  }
+
+  /** Counts by site what is claimed: by the pass under way, or by one that was killed. */
+  claimed(): { siteKey: string; claimed: number }[] {
+    return this.#claimed
+      .all()
+      .map(({ site_key, claimed }) => ({ siteKey: site_key as string, claimed: claimed as number }));
+  }
+
+  /** True where `clampDueTimes` has something to do, as far as some due times show. */
+  waitsTooLong(now: number): boolean {
+    return hasOverlongWait(now, this.#latest.all(now) as { failed: number; latest: number }[]);
   }
 
   /** Counts what is due, by site, in that order. */

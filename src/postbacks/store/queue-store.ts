@@ -9,6 +9,13 @@ export interface QueueStore {
    * site first. `now` is in milliseconds since the epoch.
    */
   due(now: number): Promise<{ siteKey: string; due: number; ready: number }[]>;
+  /**
+   * Counts by site what passes have claimed that no longer hold it: the next pass frees it. Where the store is a file,
+   * only for a caller that knows that nobody holds the delivery lock.
+   */
+  abandonedClaims(): Promise<{ siteKey: string; claimed: number }[]>;
+  /** True where a postback waits for longer than its plan allows, which the next pass mends. Reads a bounded number. */
+  waitsTooLong(now: number): Promise<boolean>;
   /** Counts postbacks that are neither delivered nor dead. */
   unfinished(): Promise<number>;
   /** Circuit breakers that are open, by site. */

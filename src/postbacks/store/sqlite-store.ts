@@ -170,6 +170,12 @@ export class SqliteStore implements DeliveryStore {
   async due(now: number) {
     return this.#queue.due(now);
   }
+  async abandonedClaims() {
+    return this.#queue.claimed();
+  }
+  async waitsTooLong(now: number) {
+    return this.#queue.waitsTooLong(now);
+  }
   async unfinished() {
     return this.#queue.unfinished();
   }

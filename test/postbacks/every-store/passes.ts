@@ -172,10 +172,12 @@ export function describePasses(storeForTest: () => Promise<StoreForTest>): void 
       await pass.apply({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: start, limit: 10 }] });
       await killed.close();
       expect(await stateOf(passes, 'w1')).toMatchObject({ state: 'delivering', attempts: 0 });
+      expect(await passes.store.abandonedClaims()).toEqual([{ siteKey: 's', claimed: 1 }]);
       const sender = receiver();
       expect(await passes.pass(start, { sender })).toMatchObject({ due: 2, delivered: 2 });
       expect(sender.sent).toEqual(['w1', 'w2']);
       expect(await stateOf(passes, 'w1')).toMatchObject({ state: 'delivered', attempts: 1 });
+      expect(await passes.store.abandonedClaims()).toEqual([]);
     });
 
     it('keeps what is due to a site that is gone or has no address, saying so', async () => {
@@ -396,6 +398,25 @@ export function describePasses(storeForTest: () => Promise<StoreForTest>): void 
         delivered: 2,
         remaining: 0,
       });
+    });
+
+    it.each([
+      ['never tried', 0],
+      ['tried once', 1],
+      ['tried five times', 5],
+    ])('back by two days is seen before a pass, with a postback %s, and not after it', async (_how, attempts) => {
+      const passes = await passesOver(outboxRow(1), outboxRow(2, { clickId: 'k1', conversionId: 'later' }));
+      let now = start;
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        await passes.pass(now, { sender: receiver(() => refused) });
+        now = await nextOf(passes, 'w1');
+      }
+      expect(await passes.store.waitsTooLong(attempts === 0 ? now : now - second)).toBe(false);
+      const moved = now - 48 * hour;
+      expect(await passes.store.waitsTooLong(moved)).toBe(true);
+      const pass = await passes.store.beginPass(moved);
+      await pass.end();
+      expect(await passes.store.waitsTooLong(moved)).toBe(false);
     });
 
     it('leaves no site alone for longer than its pause', async () => {
