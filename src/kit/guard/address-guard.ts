@@ -1,9 +1,9 @@
-import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
+import { createLookup, type Lookup } from './name-lookup.ts';
 
 /** Reasons for a failed connection. */
 export type ConnectProblem = 'refused_address' | 'dns' | 'timeout' | 'tls' | 'connection';
@@ -19,13 +19,6 @@ export class ConnectError extends Error {
     this.detail = options?.detail;
   }
 }
-
-/** Looks up all addresses of a name, as `dns.lookup` does. */
-export type Lookup = (
-  hostname: string,
-  options: { all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 export interface GuardOptions {
   /** Lifts the ranges of addresses, for tests and private networks. */
@@ -56,7 +49,7 @@ const reservedName = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|o
 export function guardedConnector({
   allowPrivate,
   connectMilliseconds,
-  lookup = systemLookup,
+  lookup = createLookup(),
 }: GuardOptions): buildConnector.connector {
   const allowed = (address: string) => allowPrivate || isPublicAddress(address);
   // One request at a time on a connection: the responses to many on one would fail together.
@@ -119,7 +112,7 @@ function rangeOf(address: string): string {
 
 /**
  * Looks names up. A name with one private address is refused as a whole. Concurrent connections share the look-up of a
- * name: it holds a thread of the system, and names that hang must not take them all.
+ * name.
  */
 function guardedLookup(lookup: Lookup, allowed: (address: string) => boolean): LookupFunction {
   type Waiting = (error: Error | null, addresses: LookupAddress[]) => void;

@@ -2,7 +2,7 @@ import { Agent, Client, Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { realEffects } from '../../kit/files/effects.ts';
 import { guardedConnector } from '../../kit/guard/address-guard.ts';
-import type { Lookup } from '../../kit/guard/address-guard.ts';
+import type { Lookup } from '../../kit/guard/name-lookup.ts';
 import { Attempt } from './attempt.ts';
 import { withExampleRoute } from './example-route.ts';
 import type { Outcome } from '../rules/outcome.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPublicAddress } from '../../../src/kit/guard/address-guard.ts';
-import type { Lookup } from '../../../src/kit/guard/address-guard.ts';
+import type { Lookup } from '../../../src/kit/guard/name-lookup.ts';
 import { createSender } from '../../../src/postbacks/http/sender.ts';
 import type { SenderOptions } from '../../../src/postbacks/http/sender.ts';
 
