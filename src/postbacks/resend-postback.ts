@@ -28,12 +28,11 @@ export async function resendPostback(
       await store.close();
     }
   }
-  const resent = hasStore(data, settings) ? await resendInFile(data.deliveriesFile, order, now) : undefined;
   const { storage } = settings;
-  // A file of a machine that wrote before lacks what came since.
-  if (resent === undefined && storage !== undefined && (storage.follow || !isWriter(storage.url)))
+  // A file of a machine that wrote before lacks what came since, and no pass reads what is written to it.
+  if (storage !== undefined && (storage.follow || !isWriter(storage.url)))
     throw new OfferlineError('this machine serves what another one publishes, and deliveries are kept there');
-  return resent;
+  return hasStore(data, settings) ? resendInFile(data.deliveriesFile, order, now) : undefined;
 }
 
 /** In a thread of its own: it may wait seconds for a refresh that writes, and requests do not wait with it. */

@@ -214,24 +214,29 @@ describe('refused', () => {
   });
 });
 
-test('where another machine delivers, a postback that is not known here may be ordered again', async () => {
+test('where another machine delivers, an order may be repeated, and changes nothing here', async () => {
   onTestFinished(() => rmSync(data.settingsFile));
   const url = 's3://bucket/network';
   const storage = { url, endpoint: 'http://127.0.0.1:1', access_key_id: 'an-id', secret_access_key: 'a-secret-key' };
   writeFileSync(data.settingsFile, JSON.stringify({ storage }));
   // Runs are begun by cron.
   await running.post(resend('unknown'), own, 404);
+  const kept = () => inStore(async (store) => (await store.show('own/1 ü'))[0]?.postback);
+  const before = await kept();
   const log = createLogger({ write: () => true }, 'silent');
   const note = new RoleNote(data.scheduleRoleFile, url, { effects: realEffects, logger: log });
   await note.report({ role: 'stands_by', writer: 'another' });
   expect((await running.post(resend('unknown'), own, 503)).error.message).toContain('same order');
   expect(JSON.stringify(running.log)).toContain('serves what another one publishes');
+  await running.post(resend('own/1 ü'), own, 503);
   // Its schedule was killed, and another machine may have taken over.
   await note.report({ role: 'writes' });
-  await running.post(resend('unknown'), own, 503);
+  for (const id of ['unknown', 'own/1 ü']) await running.post(resend(id), own, 503);
+  expect(await kept()).toEqual(before);
   const until = { steady: realLeaseClocks.steady() + 60_000, wall: realLeaseClocks.wall() + 60_000 };
   await writeHeldLease(data, { epoch: 1, until }, realEffects);
   await running.post(resend('unknown'), own, 404);
+  await running.post(resend('own/1 ü'), own, 202);
 });
 
 test('where deliveries cannot be used, the order may be repeated', async () => {
