@@ -1,11 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { readSettings } from '../kit/config/settings.ts';
 import { OfferlineError } from '../kit/errors/errors.ts';
 import { programFile } from '../kit/files/package-files.ts';
 import { hasStore, isShared, openStore } from './open-store.ts';
 import type { ResendOrder, Resent } from './store/query-store.ts';
+
+/** One order at a time: a thread takes megabytes, and the file takes one writer anyway. */
+const turns = pLimit(1);
+/** Number of orders that may wait for their turn, some seconds of work: one beyond is to be given again later. */
+const maxWaiting = 32;
 
 /**
  * Carries a site's order out in the store, on the disk when it returns: the next pass sends. Undefined where the site
@@ -32,7 +38,10 @@ export async function resendPostback(
   // A file of a machine that wrote before lacks what came since, and no pass reads what is written to it.
   if (storage !== undefined && (storage.follow || !isWriter(storage.url)))
     throw new OfferlineError('this machine serves what another one publishes, and deliveries are kept there');
-  return hasStore(data, settings) ? resendInFile(data.deliveriesFile, order, now) : undefined;
+  if (!hasStore(data, settings)) return undefined;
+  if (turns.pendingCount >= maxWaiting)
+    throw new OfferlineError(`${maxWaiting} other orders to resend a postback wait already`);
+  return turns(() => resendInFile(data.deliveriesFile, order, now));
 }
 
 /** In a thread of its own: it may wait seconds for a refresh that writes, and requests do not wait with it. */
