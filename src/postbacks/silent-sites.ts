@@ -24,7 +24,7 @@ const usualSilence = 60;
  * epoch.
  */
 export async function readSilentSites(store: QueryStore, now: number): Promise<SilentSite[]> {
-  return (await store.failingSites())
+  return (await store.failingSites(now))
     .map((site) => silentSite(site, now))
     .filter(({ silent_seconds }) => silent_seconds > shortSilence)
     .toSorted((one, other) => other.silent_seconds - one.silent_seconds);
@@ -32,9 +32,11 @@ export async function readSilentSites(store: QueryStore, now: number): Promise<S
 
 function silentSite(failing: FailingSite, now: number): SilentSite {
   const { siteKey, waiting, failingSince, lastDeliveredAt, lastError, lastStatus } = failing;
+  // A moment ahead says nothing: it was written by a clock that has gone back since.
+  const since = [failingSince, lastDeliveredAt].filter((moment) => moment !== null && moment <= now) as number[];
   return {
     site_key: siteKey,
-    silent_seconds: Math.max(0, Math.round((now - Math.max(failingSince, lastDeliveredAt ?? 0)) / 1000)),
+    silent_seconds: since.length === 0 ? 0 : Math.round((now - Math.max(...since)) / 1000),
     waiting,
     last_error: lastError,
     last_status: lastStatus,

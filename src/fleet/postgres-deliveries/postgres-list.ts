@@ -88,15 +88,16 @@ export class PostgresList {
     return backlogOf(row as Row);
   }
 
-  async failingSites(): Promise<FailingSite[]> {
+  async failingSites(now: number): Promise<FailingSite[]> {
     const rows = await this.#session.query(
       `SELECT site_key, failing_since, last_error, last_status,
          (SELECT count(*) FROM postbacks AS waiting WHERE waiting.state IN ('pending', 'delivering') AND waiting.site_key = failing.site_key) AS waiting,
          (SELECT max(delivered_at) FROM (SELECT delivered_at FROM postbacks AS taken
-            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key DESC LIMIT 1000) AS newest) AS last_delivered_at
+            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key DESC LIMIT 1000) AS newest WHERE delivered_at <= $1) AS last_delivered_at
        FROM (SELECT DISTINCT ON (site_key) site_key, min(enqueued_at) OVER (PARTITION BY site_key) AS failing_since, last_error, last_status
          FROM postbacks WHERE last_error IS NOT NULL AND state IN ('pending', 'delivering') ORDER BY site_key, last_attempt_at DESC) AS failing
        ORDER BY site_key COLLATE "C"`,
+      [now],
     );
     return rows.map(failingSiteOf);
   }

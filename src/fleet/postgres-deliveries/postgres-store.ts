@@ -80,8 +80,8 @@ export class PostgresStore implements DeliveryStore {
   backlog() {
     return this.#list.backlog();
   }
-  failingSites() {
-    return this.#list.failingSites();
+  failingSites(now: number) {
+    return this.#list.failingSites(now);
   }
   nextOfClick(clickId: string) {
     return this.#list.nextOfClick(clickId);

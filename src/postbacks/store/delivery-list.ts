@@ -166,7 +166,7 @@ export class DeliveryList {
     return counted.all() as unknown as FailedPostbacks[];
   }
 
-  failingSites(): FailingSite[] {
+  failingSites(now: number): FailingSite[] {
     // Of a bare column beside max() SQLite gives the value of the row that has it.
     const failing = this.#database.prepare(
       `SELECT site_key, max(last_attempt_at), last_error, last_status,
@@ -174,10 +174,10 @@ export class DeliveryList {
             WHERE first.last_error IS NOT NULL AND first.state IN ('pending', 'delivering') AND first.site_key = failing.site_key) AS failing_since,
          (SELECT count(*) FROM postbacks AS waiting WHERE waiting.state IN ('pending', 'delivering') AND waiting.site_key = failing.site_key) AS waiting,
          (SELECT max(delivered_at) FROM (SELECT delivered_at FROM postbacks AS taken
-            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key DESC LIMIT 1000)) AS last_delivered_at
+            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key DESC LIMIT 1000) WHERE delivered_at <= ?) AS last_delivered_at
        FROM postbacks AS failing WHERE last_error IS NOT NULL AND state IN ('pending', 'delivering') GROUP BY site_key ORDER BY site_key`,
     );
-    return failing.all().map(failingSiteOf);
+    return failing.all(now).map(failingSiteOf);
   }
 
   nextOfClick(clickId: string): string | undefined {

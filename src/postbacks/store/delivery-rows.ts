@@ -41,7 +41,7 @@ export interface FailingSite {
   waiting: number;
   /** Moment at which the first of those that failed was written. */
   failingSince: number;
-  /** Moment of the last delivery among the newest thousand; null where there is none. */
+  /** Moment of the last delivery up to now among the newest thousand; null where there is none. */
   lastDeliveredAt: number | null;
   /** Error of the newest failed attempt at one that waits. */
   lastError: string;

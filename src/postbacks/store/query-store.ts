@@ -15,8 +15,11 @@ export interface QueryStore {
   countByState(before?: StateCounts): Promise<StateCounts>;
   /** Counts postbacks that are not delivered by the reason of their last failure, the most frequent reason first. */
   countByError(): Promise<FailedPostbacks[]>;
-  /** Sites with postbacks that failed and wait, by key; also of a site that takes others. */
-  failingSites(): Promise<FailingSite[]>;
+  /**
+   * Sites with postbacks that failed and wait, by key; also of a site that takes others. A delivery later than `now`
+   * was written by a clock that has gone back since, and does not count.
+   */
+  failingSites(now: number): Promise<FailingSite[]>;
   /** Webhook id of the postback of a click that is sent before its others; undefined where none is to be sent. */
   nextOfClick(clickId: string): Promise<string | undefined>;
   /** Postbacks with that webhook or conversion id in their order, each with its attempts. */

@@ -148,8 +148,8 @@ export class SqliteStore implements DeliveryStore {
   async backlog() {
     return this.#list.backlog();
   }
-  async failingSites() {
-    return this.#list.failingSites();
+  async failingSites(now: number) {
+    return this.#list.failingSites(now);
   }
   async nextOfClick(clickId: string) {
     return this.#list.nextOfClick(clickId);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deliverDue, type DeliveryRequest } from '../../../src/postbacks/pass/deliver-due.ts';
 import type { Outcome } from '../../../src/postbacks/rules/outcome.ts';
+import { readSilentSites } from '../../../src/postbacks/silent-sites.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import {
@@ -308,19 +309,19 @@ export function describePasses(storeForTest: () => Promise<StoreForTest>): void 
 
     it('makes pending ones due at once where somebody says that the receiver is mended', async () => {
       const passes = await passesOver(outboxRow(1), outboxRow(2, { siteKey: 'another' }), outboxRow(3));
-      expect(await passes.store.failingSites()).toEqual([]);
+      expect(await passes.store.failingSites(start + 2 * hour)).toEqual([]);
       const sender = receiver((id) => (id === 'w2' ? delivered : refused));
       await passes.pass(start, { sender });
       const failingSince = Date.parse(outboxRow(1).enqueuedAt);
       const failing = { siteKey: 's', waiting: 2, failingSince, lastError: 'http_status', lastStatus: 500 };
-      expect(await passes.store.failingSites()).toEqual([{ ...failing, lastDeliveredAt: null }]);
+      expect(await passes.store.failingSites(start + 2 * hour)).toEqual([{ ...failing, lastDeliveredAt: null }]);
       const mended = receiver();
       await passes.pass(start + second, { sender: mended });
       expect(mended.sent).toEqual([]);
       expect(await passes.store.revive({ site: 'third', state: 'pending' }, start + second)).toBe(0);
       expect(await passes.store.revive({ site: 's', state: 'pending' }, start + second)).toBe(2);
       expect(await passes.pass(start + second, { sender: mended })).toMatchObject({ delivered: 2 });
-      expect(await passes.store.failingSites()).toEqual([]);
+      expect(await passes.store.failingSites(start + 2 * hour)).toEqual([]);
     });
 
     it('knows when a failing site took its newest postback, however many it took before', async () => {
@@ -330,9 +331,26 @@ export function describePasses(storeForTest: () => Promise<StoreForTest>): void 
       const refusing = (...ids: string[]) => receiver((id) => (ids.includes(id) ? refused : delivered));
       await passes.pass(start, { sender: refusing('w1001', 'w1002') });
       await passes.pass(start + hour, { sender: refusing('w1002') });
-      const [failing, ...others] = await passes.store.failingSites();
+      const [failing, ...others] = await passes.store.failingSites(start + 2 * hour);
       expect([failing?.waiting, others]).toEqual([1, []]);
       expect(failing?.lastDeliveredAt).toBeGreaterThanOrEqual(start + hour);
+    });
+
+    it('names a site that takes nothing also after the clock was ahead for a while', async () => {
+      const passes = await passesOver(outboxRow(1), outboxRow(2), outboxRow(3));
+      await passes.pass(start, { sender: receiver((id) => (id === 'w1' ? delivered : refused)) });
+      await passes.pass(start + 100 * hour, { sender: receiver((id) => (id === 'w2' ? delivered : refused)) });
+      const now = start + 2 * hour;
+      const [silent] = await readSilentSites(passes.store, now);
+      expect(silent).toMatchObject({ site_key: 's', silent_seconds: 2 * 3600, waiting: 1 });
+
+      await passes.store.importOutbox('another', [
+        outboxRow(4, { siteKey: 't', enqueuedAt: '2026-11-24T14:00:00Z' }),
+        outboxRow(5, { siteKey: 't', enqueuedAt: '2026-11-20T10:00:00Z' }),
+      ]);
+      await passes.pass(start, { sender: receiver((id) => (id === 'w5' ? delivered : refused)) });
+      const [, other] = await readSilentSites(passes.store, now);
+      expect(other).toMatchObject({ site_key: 't', silent_seconds: 2 * 3600, waiting: 1 });
     });
 
     it.each([
