@@ -1,11 +1,11 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { exitCode } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
-import { describeUnreadableNote } from '../../kit/files/note-file.ts';
+import { describeUnreadableNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { isNotedPipeline, noteOutcome, readOutcome } from '../../pipeline/runs/pipeline-outcomes.ts';
 import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
-import { noteRefusedRun, readRefusedMaintenance, readRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
+import { noteRefusedRun, readRefusedRunsOf } from '../../pipeline/runs/refused-runs.ts';
 import { compareMoments } from '../../kit/time/moment.ts';
 import type { ScheduledRun, StartRun } from './schedule-lane.ts';
 
@@ -26,13 +26,13 @@ export function notedRuns(
       const isItsOwn = JSON.stringify(readOutcome(data, run.pipeline)) !== outcomeBefore;
       if (!isItsOwn) await noteOutcome(noting, run.pipeline, new Error(what));
     };
-    const read = run.pipeline === 'maintenance' ? readRefusedMaintenance : readRefusedRuns;
-    const before = JSON.stringify(read(data, (unreadable) => logger.warn(describeUnreadableNote(unreadable))));
+    const onUnreadable = (unreadable: UnreadableNote) => logger.warn(describeUnreadableNote(unreadable));
+    const before = JSON.stringify(readRefusedRunsOf(run.pipeline, data, onUnreadable));
     const note = async (what: string) => {
       await noteEnd(what);
       if (!ledgered.includes(run.pipeline)) return;
       try {
-        const isItsOwn = JSON.stringify(read(data)) !== before;
+        const isItsOwn = JSON.stringify(readRefusedRunsOf(run.pipeline, data)) !== before;
         if (!isStopping() && !isItsOwn && !hasFailed(data, run))
           await noteRefusedRun(noting, `run ${run.pipeline}`, new Error(what));
       } catch (error) {

@@ -31,30 +31,50 @@ interface Noting {
   logger: Logger;
 }
 
-/** Of all runs but maintenance. Returns null where the last was good, is in the ledger, or the note is unreadable. */
-export function readRefusedRuns(
-  { refusedRunsFile }: DataDirectory,
-  onUnreadable?: (unreadable: UnreadableNote) => void,
-): RefusedRuns | null {
-  return readNote(refusedRunsFile, refusedRunsSchema, onUnreadable) ?? null;
-}
-
-/** The same of maintenance. */
-export function readRefusedMaintenance(
-  { refusedMaintenanceFile }: DataDirectory,
-  onUnreadable?: (unreadable: UnreadableNote) => void,
-): RefusedRuns | null {
-  return readNote(refusedMaintenanceFile, refusedRunsSchema, onUnreadable) ?? null;
-}
+const maintenance = 'maintenance';
 
 /** Returns whether a good run of a pipeline makes up for a failed one: a refresh does, but not for maintenance. */
 export function putsRight(pipeline: string, failed: string): boolean {
   return pipeline === failed || (pipeline === 'refresh' && failed !== maintenance);
 }
 
-const maintenance = 'maintenance';
-/** The command of a pipeline's run begins with it. */
-const runWord = 'run ';
+/** Maintenance has a note of its own, since no other run makes up for it. */
+function noteFileOf({ refusedMaintenanceFile, refusedRunsFile }: DataDirectory, pipeline: string): string {
+  return pipeline === maintenance ? refusedMaintenanceFile : refusedRunsFile;
+}
+
+/**
+ * Returns the note that a pipeline's refused runs are in. Null where the last run was good or is in the ledger, or the
+ * note cannot be read.
+ */
+export function readRefusedRunsOf(
+  pipeline: string,
+  data: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): RefusedRuns | null {
+  return readNote(noteFileOf(data, pipeline), refusedRunsSchema, onUnreadable) ?? null;
+}
+
+/** The note of all pipelines but maintenance. */
+export function readRefusedRuns(
+  data: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): RefusedRuns | null {
+  return readRefusedRunsOf('refresh', data, onUnreadable);
+}
+
+/** The note of maintenance. */
+export function readRefusedMaintenance(
+  data: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): RefusedRuns | null {
+  return readRefusedRunsOf(maintenance, data, onUnreadable);
+}
+
+/** The pipeline of a refused run. */
+export function refusedPipeline({ command }: Pick<RefusedRuns, 'command'>): string {
+  return command.replace(/^run /, '');
+}
 
 /** Records a refused run for `status`. Where the note cannot be written the run still fails by its own error. */
 export async function noteRefusedRun(
@@ -64,10 +84,9 @@ export async function noteRefusedRun(
 ): Promise<void> {
   const at = momentOfMilliseconds(effects.now());
   const busy = cause instanceof WarehouseBusyError;
-  const isMaintenance = command === `${runWord}${maintenance}`;
-  const file = isMaintenance ? data.refusedMaintenanceFile : data.refusedRunsFile;
+  const pipeline = refusedPipeline({ command });
   try {
-    const before = (isMaintenance ? readRefusedMaintenance : readRefusedRuns)(data);
+    const before = readRefusedRunsOf(pipeline, data);
     const noted: RefusedRuns = {
       command,
       at,
@@ -76,6 +95,7 @@ export async function noteRefusedRun(
       since: before?.since ?? at,
       busy: busy && before?.busy !== false,
     };
+    const file = noteFileOf(data, pipeline);
     await replaceFile(file, `${JSON.stringify(noted)}\n`, 'refused runs', effects.files, 0o600);
   } catch (error) {
     logger.warn(
@@ -87,13 +107,10 @@ export async function noteRefusedRun(
 
 /** Removes the notes of what a good run of this pipeline makes up for; without one, all: the state is another now. */
 export async function forgetRefusedRuns({ data, effects, logger }: Noting, pipeline?: string): Promise<void> {
-  const notes = [
-    { file: data.refusedRunsFile, refused: readRefusedRuns(data) },
-    { file: data.refusedMaintenanceFile, refused: readRefusedMaintenance(data) },
-  ];
-  for (const { file, refused } of notes) {
-    const failed = refused?.command.slice(runWord.length);
-    const isRight = pipeline === undefined || failed === undefined || putsRight(pipeline, failed);
+  for (const noted of ['refresh', maintenance]) {
+    const file = noteFileOf(data, noted);
+    const refused = readRefusedRunsOf(noted, data);
+    const isRight = pipeline === undefined || refused === null || putsRight(pipeline, refusedPipeline(refused));
     if (!isRight || !existsSync(file)) continue;
     try {
       await effects.files.remove(file, 'refused runs: forgotten');
@@ -111,7 +128,7 @@ export function describeRefusedRuns({ command, times, since, error }: RefusedRun
   return `${command} failed${times === 1 ? ' at' : `, ${times} times since`} ${since}: ${error.split('\n')[0]}`;
 }
 
-/** Returns false for a single run that found another at work: the next moment of the schedule tries again. */
-export function isRefusalTrouble({ busy, times }: RefusedRuns): boolean {
-  return !busy || times > 1;
+/** Leaves out a single run that found another at work: the next moment of the schedule tries again. */
+export function refusalTroubles(notes: readonly (RefusedRuns | null)[]): RefusedRuns[] {
+  return notes.filter((runs) => runs !== null && (!runs.busy || runs.times > 1)) as RefusedRuns[];
 }

@@ -8,7 +8,7 @@ import { describeFutureEffective } from '../runs/future-effective.ts';
 import { describeSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleAdvice, scheduleTrouble, storageClockTrouble } from '../doctor/examine-schedule.ts';
 import { clockOffsetAdvice } from '../runs/storage-clock.ts';
-import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
+import { describeRefusedRuns, refusalTroubles, refusedPipeline } from '../runs/refused-runs.ts';
 import { ageText } from '../../kit/time/age.ts';
 import { describeFailure } from './last-failure.ts';
 import { describeFailedDelivery } from './pipelines-status.ts';
@@ -112,13 +112,12 @@ function runActions(
       command: repairIn(failure.error) ?? againCommands[failure.pipeline] ?? refresh,
       ...alarm,
     });
-  for (const refused of [refused_runs, refused_maintenance])
-    if (refused !== null && isRefusalTrouble(refused))
-      actions.push({
-        what: `${describeRefusedRuns(refused)}; no run has been good since`,
-        command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
-        ...alarm,
-      });
+  for (const refused of refusalTroubles([refused_runs, refused_maintenance]))
+    actions.push({
+      what: `${describeRefusedRuns(refused)}; no run has been good since`,
+      command: againCommands[refusedPipeline(refused)] ?? refresh,
+      ...alarm,
+    });
   return actions;
 }
 

@@ -7,7 +7,7 @@ import { allowedSilence } from '../../postbacks/silent-sites.ts';
 import type { DiskState } from '../doctor/examine-machine.ts';
 import { scheduleTrouble, storageClockTrouble } from '../doctor/examine-schedule.ts';
 import { clockOffsetAdvice } from '../runs/storage-clock.ts';
-import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
+import { describeRefusedRuns, refusalTroubles } from '../runs/refused-runs.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
 import { describeFailedDelivery } from './pipelines-status.ts';
@@ -46,7 +46,7 @@ export async function readStatus(
 
 /** `allowed`: minutes for which a site may take no postback. */
 function alarms(report: StatusReport, allowed: number): string[] {
-  const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = report;
+  const { unreadable, snapshot, ahead, last_failure: failure, schedule } = report;
   const { landing, sources, pictures, silent_sites, pipelines, stops_runs } = report;
   return [
     ...unreadable,
@@ -60,9 +60,7 @@ function alarms(report: StatusReport, allowed: number): string[] {
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` shows more`]),
-    ...[refused, report.refused_maintenance].flatMap((runs) =>
-      runs === null || !isRefusalTrouble(runs) ? [] : [describeRefusedRuns(runs)],
-    ),
+    ...refusalTroubles([report.refused_runs, report.refused_maintenance]).map(describeRefusedRuns),
     ...[storageClockTrouble(schedule)].flatMap((what) => (what === undefined ? [] : [`${what}: ${clockOffsetAdvice}`])),
     ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
     ...(report.configuration === null ? [] : [`${report.configuration}: ${configurationAdvice}`]),
