@@ -9,12 +9,12 @@ import { claimLanding } from '../src/pipeline/runs/landing-claim.ts';
 import { copyRecentRuns } from '../src/pipeline/runs/recent-runs.ts';
 import { RunLedger } from '../src/pipeline/runs/run-ledger.ts';
 import { runOnStorage } from '../src/pipeline/runs/run-on-storage.ts';
-import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
+import { withWriterLock, type WarehouseWait } from '../src/pipeline/runs/writer-lock.ts';
 import { openStateDatabase, type StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { fitThreads } from '../src/pipeline/warehouse/small-warehouse.ts';
 
 /** Who opens the warehouse, and for what. */
-export interface WarehouseUse {
+export interface WarehouseUse extends WarehouseWait {
   /** As those who wait see it, such as `run refresh`. */
   command: string;
   data: DataDirectory;
@@ -24,10 +24,6 @@ export interface WarehouseUse {
   effects?: Effects;
   /** A preview changes nothing. */
   isPreview?: boolean;
-  /** Seconds to wait for the warehouse, where that is longer than configured. */
-  waitSeconds?: number | undefined;
-  /** Ends the waiting. */
-  stop?: AbortSignal | undefined;
 }
 
 /**

@@ -4,7 +4,8 @@ import type { ProcessLock } from '../../kit/files/process-lock.ts';
 import { assertNotStopped } from '../../kit/errors/errors.ts';
 import { acquireWriterLock } from './lock.ts';
 
-interface Waiting {
+/** How long the warehouse is waited for. */
+export interface WarehouseWait {
   /** Seconds, where it is to wait longer than configured. */
   waitSeconds?: number | undefined;
   /** Ends the waiting. */
@@ -17,7 +18,7 @@ interface Waiting {
  */
 export async function withWriterLock<Result>(
   command: string,
-  opening: Opening & { settings: Pick<Settings, 'lock_wait_seconds'> } & Waiting,
+  opening: Opening & { settings: Pick<Settings, 'lock_wait_seconds'> } & WarehouseWait,
   work: (opening: Opening) => Promise<Result>,
 ): Promise<Result> {
   const { data, settings, logger, effects, waitSeconds = 0, stop } = opening;
