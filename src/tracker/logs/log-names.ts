@@ -30,6 +30,8 @@ export interface OwnLog {
   day: string;
   /** True once it has its final name. */
   isWhole: boolean;
+  /** The time at which it began, by its name; 0 for a foreign name. Milliseconds since the epoch. */
+  began: number;
 }
 
 /**
@@ -43,8 +45,13 @@ export function ownLogs(data: DataDirectory, kind: EventKind, sinceDay = ''): Ow
     .flatMap((day) =>
       namesIn(join(root, day))
         .filter((name) => name.endsWith(wholeEnding) || name.endsWith(wholeEnding + partEnding))
-        .toSorted((one, other) => beganAt(one) - beganAt(other))
-        .map((name) => ({ path: join(root, day, name), day, isWhole: name.endsWith(wholeEnding) })),
+        .map((name) => ({
+          path: join(root, day, name),
+          day,
+          isWhole: name.endsWith(wholeEnding),
+          began: beganAt(name),
+        }))
+        .toSorted((one, other) => one.began - other.began),
     );
 }
 
@@ -53,9 +60,8 @@ export function newLogName(instance: string, now: number, sequence: number): str
   return `${instance}-${now}-${String(sequence).padStart(6, '0')}${wholeEnding}${partEnding}`;
 }
 
-/** The time at which a log began, by its name; 0 for a foreign name. Milliseconds since the epoch. */
-export function beganAt(path: string): number {
-  return Number(/-(\d+)-\d+\.ndjson(?:\.part)?$/.exec(path)?.[1] ?? 0);
+function beganAt(name: string): number {
+  return Number(/-(\d+)-\d+\.ndjson(?:\.part)?$/.exec(name)?.[1] ?? 0);
 }
 
 /** The name of a log that nothing more comes to. */

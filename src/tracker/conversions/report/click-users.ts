@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
-import { beganAt, dayNumberOf, dayText, ownLogs } from '../../logs/log-names.ts';
+import { dayNumberOf, dayText, ownLogs } from '../../logs/log-names.ts';
 import type { ClickUser, NamedClick } from './known-clicks.ts';
 
 /** Time from the minting of a click to its row in a log, at most. Milliseconds. */
@@ -53,9 +53,10 @@ export class ClickUsers {
  * were begun until its row had to be in one.
  */
 function logsOf(data: DataDirectory, clickedAt: number): string[] {
-  const logs = ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1))
-    .map(({ path }) => ({ path, began: beganAt(path) }))
-    .toSorted((one, other) => one.began - other.began);
+  // Over days, too: after a clock was set back, or by a foreign name, a day may begin before the end of the one before.
+  const logs = ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1)).toSorted(
+    (one, other) => one.began - other.began,
+  );
   const begunUntil = (moment: number) => logs.filter(({ began }) => began <= moment).length;
   const first = Math.max(0, begunUntil(clickedAt) - 1);
   const after = begunUntil(clickedAt + maxUnderWay);
