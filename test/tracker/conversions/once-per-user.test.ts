@@ -22,6 +22,15 @@ const imported = (clickId: string): Promise<NamedClick> =>
     user: { siteKey: 's', userId: clickId.split('-')[0] ?? '' },
   });
 
+/** Further conversions of the two users are refused. */
+async function expectBothCompleted(test: HandlerUnderTest): Promise<void> {
+  for (const user of ['anna', 'bert'])
+    expect(saying(await test.get({ click_id: `${user}-2`, transaction_id: `T3-${user}` }))).toEqual([
+      409,
+      'already_completed',
+    ]);
+}
+
 describe('of a source that pays a user once', () => {
   it('a further conversion of the same user and offer, or milestone, is refused, and kept', async () => {
     await using test = await HandlerUnderTest.create({ postback, imported });
@@ -197,11 +206,7 @@ describe('of a source that pays a user once', () => {
     rmSync(test.data.landing, { recursive: true });
     await test.get({ click_id: 'bert-1', transaction_id: 'T2' });
     await test.open();
-    for (const user of ['anna', 'bert'])
-      expect(saying(await test.get({ click_id: `${user}-2`, transaction_id: `T3-${user}` }))).toEqual([
-        409,
-        'already_completed',
-      ]);
+    await expectBothCompleted(test);
   });
 
   it('is known from a file that is longer than one text may be', async () => {
@@ -211,11 +216,7 @@ describe('of a source that pays a user once', () => {
     truncateSync(test.data.completionsFile, constants.MAX_STRING_LENGTH + 1);
     await test.get({ click_id: 'bert-1', transaction_id: 'T2' });
     await test.open();
-    for (const user of ['anna', 'bert'])
-      expect(saying(await test.get({ click_id: `${user}-2`, transaction_id: `T3-${user}` }))).toEqual([
-        409,
-        'already_completed',
-      ]);
+    await expectBothCompleted(test);
     expect(statSync(test.data.completionsFile).size).toBeLessThan(1000);
   });
 
