@@ -8,27 +8,33 @@ import { nodeArguments } from '../support/command-line.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
+/** Starts a command; without an address where it ends before it listens. */
+async function begun(data: DataDirectory, command: 'serve' | 'start') {
+  const child = spawn(process.execPath, [...nodeArguments, main, command, '--port', '0', '--json'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let told = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+  const ended = once(child, 'close');
+  let answer = '';
+  child.stdout.setEncoding('utf8');
+  for await (const text of child.stdout) {
+    answer += String(text);
+    if (answer.includes('\n}')) break;
+  }
+  const address = answer === '' ? undefined : (JSON.parse(answer) as { address: string }).address;
+  return { child, ended, address, log: () => told };
+}
+
 /**
  * Starts the service over a data directory whose disk takes nothing more. It must answer with what was published, count
  * requests against their limit, say that it counts them in memory, and end well. Gives what went wrong.
  */
 export async function serviceProblems(data: DataDirectory): Promise<string[]> {
   const problems: string[] = [];
-  const service = spawn(process.execPath, [...nodeArguments, main, 'serve', '--port', '0', '--json'], {
-    env: { ...process.env, OFFERLINE_DATA: data.root },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let told = '';
-  service.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
-  const ended = once(service, 'close');
-  let answer = '';
-  service.stdout.setEncoding('utf8');
-  for await (const text of service.stdout) {
-    answer += String(text);
-    if (answer.includes('\n}')) break;
-  }
-  if (answer === '') return [`it does not listen: ${told}`];
-  const { address } = JSON.parse(answer) as { address: string };
+  const { child: service, ended, address, log } = await begun(data, 'serve');
+  if (address === undefined) return [`it does not listen: ${log()}`];
   try {
     const ready = await fetch(`${address}/readyz`);
     if (ready.status !== 200) problems.push(`/readyz says ${ready.status}: ${await ready.text()}`);
@@ -40,8 +46,8 @@ export async function serviceProblems(data: DataDirectory): Promise<string[]> {
   }
   const [code] = (await ended) as [number | null];
   if (code !== 0) problems.push(`it ended with ${code}`);
-  if (!told.includes('they are counted in memory')) problems.push('nothing is said of the limits');
-  return problems.length === 0 ? [] : [...problems, told];
+  if (!log().includes('they are counted in memory')) problems.push('nothing is said of the limits');
+  return problems.length === 0 ? [] : [...problems, log()];
 }
 
 /** What a site may still ask for after one more request. */
@@ -63,22 +69,9 @@ async function remainingAfter(address: string, data: DataDirectory): Promise<str
  */
 export async function startProblems(data: DataDirectory, end: () => Promise<void>): Promise<string[]> {
   const problems: string[] = [];
-  const started = spawn(process.execPath, [...nodeArguments, main, 'start', '--port', '0', '--json'], {
-    env: { ...process.env, OFFERLINE_DATA: data.root },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let told = '';
-  started.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
-  const ended = once(started, 'close');
-  let answer = '';
-  started.stdout.setEncoding('utf8');
-  for await (const text of started.stdout) {
-    answer += String(text);
-    if (answer.includes('\n}')) break;
-  }
-  if (answer === '') return [`it does not start: ${told}`];
-  const { address } = JSON.parse(answer) as { address: string };
-  const tracker = /"address":"([^"]+)","msg":"(?:tracking|this tracker is on standby)/.exec(told)?.[1];
+  const { child: started, ended, address, log } = await begun(data, 'start');
+  if (address === undefined) return [`it does not start: ${log()}`];
+  const tracker = /"address":"([^"]+)","msg":"(?:tracking|this tracker is on standby)/.exec(log())?.[1];
   try {
     const ready = await fetch(`${address}/readyz`);
     if (ready.status !== 200) problems.push(`/readyz says ${ready.status}: ${await ready.text()}`);
@@ -93,7 +86,7 @@ export async function startProblems(data: DataDirectory, end: () => Promise<void
   }
   const [code] = (await ended) as [number | null];
   if (code !== 0) problems.push(`it ended with ${code}`);
-  return problems.length === 0 ? [] : [...problems, told];
+  return problems.length === 0 ? [] : [...problems, log()];
 }
 
 /** For ten seconds at most. Less room than the tracker wants is left, so that it never is ready. */
