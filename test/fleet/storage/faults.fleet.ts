@@ -83,6 +83,16 @@ async function expectSameAsAlone(data: DataDirectory, alone = ofOneMachine[lastR
   expect(differences(alone as Map<string, string[]>, await publishedAndHandedOver(data))).toEqual([]);
 }
 
+/** Runs of the machine behind the proxy publish, and another one goes on from them. */
+async function expectRunsGoOn(): Promise<void> {
+  for (const round of [0, 1]) {
+    await run(first, await landed(round));
+    await expectSameAsAlone(first);
+  }
+  await run(other, machines.landing.asOf(lastRound));
+  await expectSameAsAlone(other);
+}
+
 /**
  * One request that met the fault in every one of its tries would fail its run, as it should; chance brings that about.
  */
@@ -103,14 +113,8 @@ it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
   ['one of seven answers lost', (each) => isPut(each) && proxy.requests.length % 7 === 0, { answerLost: true }],
 ])('with %s runs go on as if nothing were', async ([, isAmongThem, fault]) => {
   const isHit = notInAllTries(isAmongThem);
-  for (const round of [0, 1]) {
-    const asOf = await landed(round);
-    proxy.fault = (request) => (isHit(request) ? fault : undefined);
-    await run(first, asOf);
-    await expectSameAsAlone(first);
-    await run(other, asOf);
-    await expectSameAsAlone(other);
-  }
+  proxy.fault = (request) => (isHit(request) ? fault : undefined);
+  await expectRunsGoOn();
 });
 
 it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
@@ -139,13 +143,7 @@ it('where each answer of storage comes a quarter of a second late runs go on as 
     await setTimeout(250);
     return undefined;
   };
-  for (const round of [0, 1]) {
-    const asOf = await landed(round);
-    await run(first, asOf);
-    await expectSameAsAlone(first);
-    await run(other, asOf);
-    await expectSameAsAlone(other);
-  }
+  await expectRunsGoOn();
 });
 
 it('where storage is away a run does not begin, and says why', async () => {

@@ -21,7 +21,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 5);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
 // A round that hangs fails within minutes.
 vi.setConfig({ testTimeout: 120_000 + rounds * 60_000 });
 const roundsOfALife = 10;
@@ -75,7 +75,7 @@ it(`${rounds} times a writer is killed, another machine goes on, and all is as o
 });
 
 it('a writer that was stopped for a while, and wakes up after another has published, changes nothing', async () => {
-  const turns = 4;
+  const turns = 3;
   await using machines = await Machines.create(77, turns, [moto.url, moto.url]);
   for (let round = 0; round < turns; round++) {
     const random = new Random(seedFor(7, `stopped ${round}`));
