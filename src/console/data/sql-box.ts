@@ -4,7 +4,7 @@ import { OfferlineError, StoppedError, UsageError } from '../../kit/errors/error
 import { identifier } from '../../kit/text/sql-text.ts';
 import { boundedRows, type BoundedRows } from '../../pipeline/analysis/mcp/bounded-rows.ts';
 import { askSnapshot } from '../../pipeline/analysis/query.ts';
-import { readingStatement } from '../../pipeline/analysis/reading-statement.ts';
+import { readingQuery, readingStatement } from '../../pipeline/analysis/reading-statement.ts';
 import { withSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
 import { SerialQueue } from './serial-queue.ts';
 
@@ -52,7 +52,7 @@ export class SqlBox {
 
 async function answer(connection: DuckDBConnection, sql: string): Promise<BoxAnswer> {
   await hidePeople(connection);
-  await assertTablesOnly(connection, await readingStatement(connection, sql));
+  await assertTablesOnly(connection, await readingStatement(connection, sql, readingQuery));
   const asked = await askSnapshot(connection, sql);
   return { columns: asked.columns.map(({ name }) => name), found: await boundedRows(asked, maxBoxRows) };
 }
@@ -101,12 +101,13 @@ async function assertTablesOnly(connection: DuckDBConnection, sql: string): Prom
   }) as { error_type?: string };
   // EXPLAIN has no such form; other errors are for the query itself to say.
   if (parsed.error_type === 'not implemented')
-    throw new UsageError('this page takes one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE or SHOW; `offerline sql` takes EXPLAIN, too');
+    throw new UsageError(`this page takes ${readingQuery}; \`offerline sql\` takes EXPLAIN, too`);
   const others = called.filter((name) => !tableFunctions.has(name.toLowerCase()));
   const published = others.length === 0 ? [] : await publishedFunctions(connection);
   const refused = others.find((name) => !published.includes(name.toLowerCase()));
-  if (refused !== undefined)
-    throw new UsageError(`this page does not call ${refused}: it may read files. \`offerline sql\` does`);
+  if (refused === undefined) return;
+  const elsewhere = "`offerline sql` does, for the snapshot's own files";
+  throw new UsageError(`this page does not call ${refused}: it may read files. ${elsewhere}`);
 }
 
 function assertTable({ table_name: table = '', schema_name: schema = '', catalog_name: catalog = '' }: ParsedNode): void {

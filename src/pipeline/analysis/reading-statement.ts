@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../kit/errors/errors.ts';
+import { queryMessage } from './query-message.ts';
 
 /**
  * Result of DuckDB's parser. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW count as SELECT; the rest gives nothing.
@@ -34,24 +35,28 @@ const refusedFunctions = new Set([
   'json_execute_serialized_sql',
 ]);
 
+/** Words for a query that only reads. */
+export const readingQuery = 'one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE or SHOW';
+
 /**
  * Returns the text to run of a query that only reads: one SELECT, or EXPLAIN of one, also with ANALYZE, which runs it.
- * Throws `UsageError` for anything else, DuckDB's error for SQL that it does not understand. Decides by DuckDB's
- * parser, before anything is prepared: preparing an EXPORT makes its folder.
+ * Throws `UsageError` for anything else, and for SQL that DuckDB does not understand; `taken` is in its words. Decides
+ * by DuckDB's parser, before anything is prepared: preparing an EXPORT makes its folder.
  */
-export async function readingStatement(connection: DuckDBConnection, sql: string): Promise<string> {
+export async function readingStatement(
+  connection: DuckDBConnection,
+  sql: string,
+  taken = `${readingQuery}, or EXPLAIN of one`,
+): Promise<string> {
   if (sql.includes('\0'))
     throw new UsageError(
       'the query has a NUL in it, behind which nothing would be read; write chr(0) where it is meant',
     );
   const [, how = '', explained] = explain.exec(sql) ?? [];
   const { error_type, statements } = await parse(connection, explained ?? sql);
-  // Throws an error that points at the place.
-  if (error_type === 'parser') await connection.extractStatements(sql);
-  if (statements === undefined) {
-    const taken = 'one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE or SHOW, or EXPLAIN of one';
+  if (error_type === 'parser') await assertParsed(connection, sql);
+  if (statements === undefined)
     throw new UsageError(`a snapshot is only read: it takes ${taken}, not ${kindOf(sql, explained)}`);
-  }
   if (statements.length === 0)
     throw new UsageError('there is no query; write one, such as "SELECT count(*) FROM clicks"');
   if (statements.length > 1) throw new UsageError(`it takes one query at a time, not ${statements.length} statements`);
@@ -64,10 +69,25 @@ async function parse(connection: DuckDBConnection, sql: string): Promise<Parsed>
     'SELECT json_serialize_sql($1::VARCHAR, skip_null := true, skip_empty := true)',
     [sql],
   );
-  return JSON.parse(result.getRows()[0]?.[0] as string, (key, value: unknown) => {
-    if (key !== 'function_name' || !refusedFunctions.has(String(value).toLowerCase())) return value;
-    throw new UsageError(`a snapshot is only read: ${String(value)} may write, so no query may call it`);
-  }) as Parsed;
+  try {
+    return JSON.parse(result.getRows()[0]?.[0] as string, (key, value: unknown) => {
+      if (key !== 'function_name' || !refusedFunctions.has(String(value).toLowerCase())) return value;
+      throw new UsageError(`a snapshot is only read: ${String(value)} may write, so no query may call it`);
+    }) as Parsed;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // DuckDB writes 1e400 as Infinity, which is no JSON.
+    throw new UsageError("the query has a number beyond those of a DOUBLE; write 'infinity'::DOUBLE where it is meant");
+  }
+}
+
+/** Throws `UsageError` with the place of a mistake, which `json_serialize_sql` does not give. */
+async function assertParsed(connection: DuckDBConnection, sql: string): Promise<void> {
+  try {
+    await connection.extractStatements(sql);
+  } catch (error) {
+    throw new UsageError(queryMessage(error as Error), { cause: error });
+  }
 }
 
 function kindOf(sql: string, explained: string | undefined): string {

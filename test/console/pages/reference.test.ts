@@ -236,7 +236,11 @@ describe('a query of the reader', () => {
   });
 
   it.each([
+    ['SELEC 1', 'syntax error at or near "SELEC" LINE 1: SELEC 1 ^ (at SELEC in line 1)'],
+    ["SELECT '", 'unterminated quoted string'],
+    ['SELECT 1e400', 'a number beyond those of a DOUBLE'],
     ['DROP TABLE offers', 'a snapshot is only read'],
+    ['PIVOT offers ON status', 'SUMMARIZE or SHOW, not PIVOT'],
     ['SELECT 1; SELECT 2', 'one query at a time'],
     ['EXPLAIN SELECT 1', 'takes one SELECT'],
     ['FROM nothing', 'there is no table "nothing"'],
@@ -246,7 +250,7 @@ describe('a query of the reader', () => {
     ['WITH a AS (FROM analytics.main.clicks) FROM a', 'name the table alone'],
     ['SELECT (SELECT count(*) FROM analytics.main.rejects)', 'name the table alone'],
     ["FROM '../*/events/*.parquet'", 'reads no files'],
-    ["FROM READ_PARQUET('/etc/passwd')", 'it may read files'],
+    ["FROM READ_PARQUET('/etc/passwd')", "`offerline sql` does, for the snapshot's own files"],
     ["DESCRIBE '/etc/passwd.csv'", 'reads no files'],
     ["FROM query('FROM analytics.main.clicks')", 'may write'],
   ])('%s is refused with a sentence', async (query, sentence) => {

@@ -44,7 +44,7 @@ export const sqlPage: Page = {
             <ul>${examples.map((each) => html`<li>${queryLink(each)}</li>`)}</ul>`,
         html`<p class="quiet">
           <a href="/tables">Tables</a> have their columns with comments. Addresses, agents and rejected rows of logs are not shown
-          here: <code>offerline sql</code> on the machine has them, and files.
+          here: <code>offerline sql</code> on the machine has them, and the snapshot's files.
         </p>`,
       ],
     };
