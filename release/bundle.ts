@@ -13,6 +13,8 @@ export const programs: readonly string[] = [
   'src/postbacks/store/resend-worker',
   'src/pipeline/landing/files/check-file-worker',
   'src/pipeline/ingest/trial-process',
+  'src/pipeline/analysis/query-process/query-program',
+  'src/pipeline/analysis/query-process/memory-watch',
 ];
 
 /** Native, so npm installs it. */

@@ -116,6 +116,7 @@ export async function createConsole({
       await closeInTime(server.server, () => server.close(), closing);
       await inspected;
       await polls.settled();
+      sqlBox.close();
       snapshots.close();
     },
   };

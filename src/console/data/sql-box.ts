@@ -1,46 +1,35 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
-import { OfferlineError, StoppedError, UsageError } from '../../kit/errors/errors.ts';
-import { identifier } from '../../kit/text/sql-text.ts';
-import { boundedRows, type BoundedRows } from '../../pipeline/analysis/mcp/bounded-rows.ts';
-import { askSnapshot } from '../../pipeline/analysis/query.ts';
-import { readingQuery, readingStatement } from '../../pipeline/analysis/reading-statement.ts';
-import { withSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
+import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
+import type { QueryTable } from '../../pipeline/analysis/answer-query.ts';
+import { QueryProcess } from '../../pipeline/analysis/query-process/query-process.ts';
 import { SerialQueue } from './serial-queue.ts';
 
 /** Rows of an answer; more is for `offerline sql`. */
 export const maxBoxRows = 1000;
-/** A query that takes longer is interrupted. Milliseconds. */
+/** A query that takes longer is ended. Milliseconds. */
 const queryMilliseconds = 5_000;
 /** Queries behind the one that runs. */
 const maxWaiting = 2;
-const limits = { threads: '1', memory_limit: '256MiB', max_temp_directory_size: '1GiB' };
-
-export interface BoxAnswer {
-  /** Unique names. */
-  columns: string[];
-  /** The first rows, with long cells cut; its note says what is left out. */
-  found: BoundedRows;
-}
+const duckdb = { threads: '1', memory_limit: '256MiB', max_temp_directory_size: '1GiB' };
 
 /**
- * Answers people's queries on a snapshot, with a database of its own for each: pages do not wait for it. As on every
- * page addresses, agents and rejected rows of logs are not to be seen.
+ * Answers people's queries on a snapshot, in a process of their own: pages do not wait for it. As on every page
+ * addresses, agents and rejected rows of logs are not to be seen.
  */
 export class SqlBox {
   readonly #queue = new SerialQueue(maxWaiting);
+  readonly #process = new QueryProcess();
   readonly #milliseconds: number;
 
   constructor(milliseconds = queryMilliseconds) {
     this.#milliseconds = milliseconds;
   }
 
-  /** Throws `UsageError` for what is no query of tables, `OfferlineError` where it fails, and `TooBusyError`. */
-  ask(folder: string, sql: string): Promise<BoxAnswer> {
+  /** Throws `OfferlineError` for what is no query of tables and where it fails, and `TooBusyError`. */
+  ask(folder: string, sql: string): Promise<QueryTable> {
     return this.#queue.run(async () => {
       const stop = AbortSignal.timeout(this.#milliseconds);
       try {
-        return await withSnapshotDatabase({ folder }, (connection) => answer(connection, sql), { stop, duckdb: limits });
+        return await this.#process.ask({ folder, sql, maxRows: maxBoxRows, tablesOnly: true, duckdb }, stop);
       } catch (error) {
         if (!(error instanceof StoppedError)) throw error;
         const seconds = this.#milliseconds / 1000;
@@ -48,79 +37,8 @@ export class SqlBox {
       }
     });
   }
-}
 
-async function answer(connection: DuckDBConnection, sql: string): Promise<BoxAnswer> {
-  await hidePeople(connection);
-  await assertTablesOnly(connection, await readingStatement(connection, sql, readingQuery));
-  const asked = await askSnapshot(connection, sql);
-  return { columns: asked.columns.map(({ name }) => name), found: await boundedRows(asked, maxBoxRows) };
-}
-
-/** Puts views without people's data before the tables that have it. A name without a catalog is of the former. */
-async function hidePeople(connection: DuckDBConnection): Promise<void> {
-  const [{ catalog } = { catalog: '' }] = await queryRows<{ catalog: string }>(
-    connection,
-    'SELECT current_database() AS catalog',
-  );
-  const of = (table: string) => `${identifier(catalog)}.main.${identifier(table)}`;
-  await connection.run(`CREATE TEMP VIEW clicks AS SELECT * EXCLUDE (ip, user_agent) FROM ${of('clicks')}`);
-  await connection.run(
-    `CREATE TEMP VIEW rejects AS SELECT rejects.* REPLACE (CASE WHEN files.kind = 'offers' THEN rejects.raw END AS raw)
-     FROM ${of('rejects')} AS rejects LEFT JOIN ${of('ingest_files')} AS files USING (file_id)`,
-  );
-}
-
-/** DuckDB's functions that give rows, and read no files. */
-const tableFunctions = new Set([
-  'unnest',
-  'range',
-  'generate_series',
-  'duckdb_tables',
-  'duckdb_views',
-  'duckdb_columns',
-  'duckdb_functions',
-]);
-
-interface ParsedNode {
-  type?: unknown;
-  table_name?: string;
-  schema_name?: string;
-  catalog_name?: string;
-  function?: { function_name?: string };
-}
-
-/** Throws `UsageError` where a query reads a file or names a catalog, behind which people's data is. */
-async function assertTablesOnly(connection: DuckDBConnection, sql: string): Promise<void> {
-  const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR, skip_null := true, skip_empty := true)', [sql]);
-  const called: string[] = [];
-  const parsed = JSON.parse(String(result.getRows()[0]?.[0]), (_key, node: ParsedNode | null) => {
-    if (node?.type === 'BASE_TABLE') assertTable(node);
-    if (node?.type === 'TABLE_FUNCTION') called.push(node.function?.function_name ?? '');
-    return node;
-  }) as { error_type?: string };
-  // EXPLAIN has no such form; other errors are for the query itself to say.
-  if (parsed.error_type === 'not implemented')
-    throw new UsageError(`this page takes ${readingQuery}; \`offerline sql\` takes EXPLAIN, too`);
-  const others = called.filter((name) => !tableFunctions.has(name.toLowerCase()));
-  const published = others.length === 0 ? [] : await publishedFunctions(connection);
-  const refused = others.find((name) => !published.includes(name.toLowerCase()));
-  if (refused === undefined) return;
-  const elsewhere = "`offerline sql` does, for the snapshot's own files";
-  throw new UsageError(`this page does not call ${refused}: it may read files. ${elsewhere}`);
-}
-
-function assertTable({ table_name: table = '', schema_name: schema = '', catalog_name: catalog = '' }: ParsedNode): void {
-  if (schema !== '' || catalog !== '')
-    throw new UsageError(`name the table alone: "${table}", without a schema or catalog`);
-  if (!/^\w+$/.test(table)) throw new UsageError(`"${table}" is no table of the snapshot: this page reads no files`);
-}
-
-/** Returns the names of the snapshot's own functions, which give rows of its files alone. */
-async function publishedFunctions(connection: DuckDBConnection): Promise<string[]> {
-  const rows = await queryRows<{ name: string }>(
-    connection,
-    `SELECT function_name AS name FROM duckdb_functions() WHERE function_type = 'table_macro' AND database_name = current_database()`,
-  );
-  return rows.map(({ name }) => name);
+  close(): void {
+    this.#process.close();
+  }
 }

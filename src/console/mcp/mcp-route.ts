@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { QueryProcess } from '../../pipeline/analysis/query-process/query-process.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 
 /** The limit of one call: what a page may take, thirty times over. Milliseconds. */
@@ -15,11 +16,17 @@ const bodyLimit = 4 * 2 ** 20;
  * messages, so it has no sessions.
  */
 export function mcpRoute(data: DataDirectory, log: Logger): (scope: FastifyInstance) => Promise<void> {
+  const queries = new QueryProcess();
   let opening: Promise<McpHttpHandler> | undefined;
   // Loaded at the first message: most consoles get none.
   const open = async () => {
     const { openMcpHandler } = await import('../../pipeline/analysis/mcp/http-handler.ts');
-    return openMcpHandler({ data, log, callMilliseconds, duckdb });
+    return openMcpHandler({
+      data,
+      log,
+      callMilliseconds,
+      limits: { duckdb, answer: (order, stop) => queries.ask(order, stop) },
+    });
   };
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -56,7 +63,10 @@ export function mcpRoute(data: DataDirectory, log: Logger): (scope: FastifyInsta
       config: { access: 'analyst', byToken: true },
       handler: answer,
     });
-    scope.addHook('onClose', async () => (await opening)?.close());
+    scope.addHook('onClose', async () => {
+      queries.close();
+      await (await opening)?.close();
+    });
   };
 }
 

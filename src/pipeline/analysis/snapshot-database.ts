@@ -56,7 +56,7 @@ export async function withSnapshotDatabase<Answer>(
 const spillPrefix = 'offerline-query-';
 
 /** Removes spilled files of killed processes. */
-function sweepSpills(): void {
+export function sweepSpills(): void {
   for (const name of readdirSync(tmpdir())) {
     const [, owner] = new RegExp(`^${spillPrefix}(\\d+)-`).exec(name) ?? [];
     if (owner === undefined || isAlive(Number(owner))) continue;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConsoleSnapshot, TooSlowError } from '../../../src/console/data/console-snapshot.ts';
 import { SqlBox } from '../../../src/console/data/sql-box.ts';
+import { slow } from '../../support/slow.ts';
 import { hostileTitle, smallNetwork } from './small-network.ts';
 
 const network = smallNetwork();
@@ -53,7 +54,7 @@ it('an exact click comes before what has its id as a text only', async () => {
 
 it('search lists what has the text where looking through the events takes too long', async () => {
   const ask = Object.getOwnPropertyDescriptor(ConsoleSnapshot.prototype, 'ask')?.value as ConsoleSnapshot['ask'];
-  const slow = vi.spyOn(ConsoleSnapshot.prototype, 'ask').mockImplementation(async function (
+  const spy = vi.spyOn(ConsoleSnapshot.prototype, 'ask').mockImplementation(async function (
     this: ConsoleSnapshot,
     statement,
     options,
@@ -67,7 +68,7 @@ it('search lists what has the text where looking through the events takes too lo
     expect(text).toContain('Clicks, conversions and users were not searched');
     expect((await look('/search?id=nowhere')).status).toBe(503);
   } finally {
-    slow.mockRestore();
+    spy.mockRestore();
   }
 });
 
@@ -263,6 +264,12 @@ describe('a query of the reader', () => {
     for (const table of ['clicks', 'rejects', 'conversions'])
       expect((await asked(`FROM ${table}`)).markup).not.toMatch(/203\.0\.113\.9|Browser\/1/);
     expect((await asked('DESCRIBE clicks')).text).not.toContain('user_agent');
+  });
+
+  it('is ended beyond its memory, of which DuckDB counts no texts; the next is answered', slow, async () => {
+    const { text } = await asked("SELECT repeat('x', 20000000) FROM range(40)");
+    expect(text).toContain('more than the 512 MiB of a query');
+    expect((await asked('SELECT 40 + 2 AS sum')).text).toContain('sum 42');
   });
 
   it('is ended where it takes too long', async () => {

@@ -3,7 +3,8 @@ import type { QueryRow } from '../../../kit/duckdb/dialect/rows.ts';
 import { OfferlineError } from '../../../kit/errors/errors.ts';
 import { shellWord } from '../../../kit/text/shell-word.ts';
 import { visibleLines } from '../../../kit/text/visible-text.ts';
-import { maxBoxRows, type BoxAnswer } from '../../data/sql-box.ts';
+import type { QueryTable } from '../../../pipeline/analysis/answer-query.ts';
+import { maxBoxRows } from '../../data/sql-box.ts';
 import { Address } from '../../html/address.ts';
 import { html, type Html } from '../../../kit/html/html.ts';
 import { dataTable, type TablePart } from '../../html/table.ts';
@@ -52,7 +53,7 @@ export const sqlPage: Page = {
 };
 
 /** Returns the error as text where the query cannot be answered. */
-async function ask({ sqlBox, snapshot, data }: PageRequest, query: string): Promise<BoxAnswer | string> {
+async function ask({ sqlBox, snapshot, data }: PageRequest, query: string): Promise<QueryTable | string> {
   try {
     return await sqlBox.ask(join(data.published, snapshot.id), query);
   } catch (error) {
@@ -71,17 +72,18 @@ function form(address: Address, query: string): Html {
   </form>`;
 }
 
-function answerTable(query: string, { columns, found: { rows, note } }: BoxAnswer): TablePart {
+function answerTable(query: string, { columns, found: { rows, note } }: QueryTable): TablePart {
+  const names = columns.map(({ name }) => name);
   const isNumber = (name: string) =>
     rows.some((row) => typeof row[name] === 'number') &&
     rows.every((row) => row[name] === null || typeof row[name] === 'number');
   return dataTable<QueryRow>({
     name: 'answer',
     caption: note === undefined ? 'Answer' : `Answer: ${note}`,
-    columns: columns.map((name) => ({ name, title: name, kind: isNumber(name) ? 'number' : 'text' })),
+    columns: names.map((name) => ({ name, title: name, kind: isNumber(name) ? 'number' : 'text' })),
     rows,
     command: `offerline sql ${shellWord(query)}`,
-    empty: `No row: ${columns.join(', ')}.`,
+    empty: `No row: ${names.join(', ')}.`,
   });
 }
 

@@ -6,7 +6,7 @@ import { packageVersion } from '../../../kit/files/package-files.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
 import { visibleJson } from '../../../kit/text/visible-text.ts';
 import { findSnapshot, type KeptSnapshot } from '../kept-snapshots.ts';
-import { AskedSnapshot, type DuckDBLimits, type Tool } from './tool.ts';
+import { AskedSnapshot, type Tool, type ToolLimits } from './tool.ts';
 import { compareTool } from './tools/compare.ts';
 import { explainTool } from './tools/explain.ts';
 import { figuresTool } from './tools/figures.ts';
@@ -30,7 +30,7 @@ export interface McpOptions {
   log: Logger;
   /** The limit of one call. Milliseconds. */
   callMilliseconds: number;
-  duckdb?: DuckDBLimits;
+  limits?: ToolLimits;
 }
 
 /** Calls that wait for the one that runs. */
@@ -48,7 +48,7 @@ ${dataNotice}`;
  * Makes servers of the Model Context Protocol, one for each connection, whose tools read published snapshots. Calls of
  * all of them run one at a time. The logger gets the name of each tool that fails with an error of ours.
  */
-export function mcpServers({ data, log, callMilliseconds, duckdb = {} }: McpOptions): () => McpServer {
+export function mcpServers({ data, log, callMilliseconds, limits = {} }: McpOptions): () => McpServer {
   const inTurn = pLimit(1);
 
   async function call(tool: Tool, input: Record<string, unknown>, gone: AbortSignal): Promise<CallToolResult> {
@@ -59,7 +59,7 @@ export function mcpServers({ data, log, callMilliseconds, duckdb = {} }: McpOpti
       return await inTurn(async () => {
         const timeout = AbortSignal.timeout(callMilliseconds);
         kept = await findSnapshot(data, input['snapshot'] as string | undefined);
-        const asked = new AskedSnapshot(data, kept, AbortSignal.any([gone, timeout]), duckdb);
+        const asked = new AskedSnapshot(data, kept, AbortSignal.any([gone, timeout]), limits);
         const answer = await tool.answer(input, asked).catch((error: unknown) => {
           throw timeout.aborted && error instanceof StoppedError ? tooSlow(callMilliseconds) : error;
         });

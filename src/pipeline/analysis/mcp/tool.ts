@@ -4,11 +4,17 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { queryRows, type QueryRow } from '../../../kit/duckdb/dialect/rows.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import type { ModelRows } from '../../sql/model-rows.ts';
+import { answerQuery, type QueryTable } from '../answer-query.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
 
-/** Options of DuckDB, as many as a tool's caller grants. */
-export type DuckDBLimits = Readonly<Record<string, string>>;
+/** Bounds of the work of tools. */
+export interface ToolLimits {
+  /** Options of DuckDB in place of its own limits. */
+  duckdb?: Readonly<Record<string, string>>;
+  /** Answers an assistant's own query; by default in this process. */
+  answer?: typeof answerQuery;
+}
 
 /** A statement of `sql/console`, by the name of its file. */
 type Statement = keyof ModelRows['console'];
@@ -19,13 +25,20 @@ export class AskedSnapshot {
   readonly kept: KeptSnapshot;
   /** Ends the work with `StoppedError`. */
   readonly stop: AbortSignal;
-  readonly duckdb: DuckDBLimits;
+  readonly duckdb: NonNullable<ToolLimits['duckdb']>;
+  readonly #answer: NonNullable<ToolLimits['answer']>;
 
-  constructor(data: DataDirectory, kept: KeptSnapshot, stop: AbortSignal, duckdb: DuckDBLimits) {
+  constructor(
+    data: DataDirectory,
+    kept: KeptSnapshot,
+    stop: AbortSignal,
+    { duckdb = {}, answer = answerQuery }: ToolLimits,
+  ) {
     this.data = data;
     this.kept = kept;
     this.stop = stop;
     this.duckdb = duckdb;
+    this.#answer = answer;
   }
 
   get asOf(): string {
@@ -35,6 +48,11 @@ export class AskedSnapshot {
   /** Opens its database, in the sandbox of `offerline sql`. */
   open<Answer>(work: (connection: DuckDBConnection) => Promise<Answer>): Promise<Answer> {
     return withSnapshotDatabase(this.kept, work, { stop: this.stop, duckdb: this.duckdb });
+  }
+
+  /** Answers a query of the assistant's own. */
+  query(sql: string, maxRows: number): Promise<QueryTable> {
+    return this.#answer({ folder: this.kept.folder, sql, maxRows, duckdb: this.duckdb }, this.stop);
   }
 
   /** Runs `sql/console/<statement>.sql`. */

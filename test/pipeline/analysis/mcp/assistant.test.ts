@@ -394,6 +394,13 @@ describe('over HTTP, at the console', () => {
     }
   });
 
+  it('ends a query whose texts take too much memory, which DuckDB does not count', slow, async () => {
+    const sql = "SELECT repeat('x', 20000000) FROM range(40)";
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'query', arguments: { sql } } };
+    const answered = await ask(bearer('analyst'), JSON.stringify(body));
+    expect(await answered.text()).toContain('more than the 512 MiB of a query');
+  });
+
   it('needs the token of an analyst, and takes no cookie', async () => {
     const cookie = await opened.signIn('operator', 'signed-in');
     const others = [{}, { cookie }, { authorization: 'Bearer wrong' }, { authorization: 'Basic YTpi' }];

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { boundedRows } from '../bounded-rows.ts';
-import { askSnapshot } from '../../query.ts';
 import { defineTool, snapshotParameter } from '../tool.ts';
 
 const maxRows = 1_000;
@@ -18,9 +16,8 @@ export const queryTool = defineTool({
     max_rows: z.int().min(1).max(maxRows).default(100).describe(`Rows of the answer, at most ${maxRows}`),
     snapshot: snapshotParameter,
   }),
-  answer: ({ sql, max_rows }, asked) =>
-    asked.open(async (connection) => {
-      const answer = await askSnapshot(connection, sql);
-      return { columns: answer.columns, ...(await boundedRows(answer, max_rows)) };
-    }),
+  async answer({ sql, max_rows }, asked) {
+    const { columns, found } = await asked.query(sql, max_rows);
+    return { columns, ...found };
+  },
 });
