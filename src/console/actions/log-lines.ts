@@ -20,11 +20,16 @@ export function jobLines(log: string, max: number): JobLine[] {
     .map(jobLine);
 }
 
-/** The reason of a command's end: the last error, else the last line. */
+/** The reason of a command's end, which may have several lines: the last error, else the last line. */
 export function errorLine(log: string): string | null {
   const lines = jobLines(log, Infinity);
-  const line = lines.findLast(({ level }) => level === 'error' || level === 'fatal') ?? lines.at(-1);
-  return line === undefined ? null : (line.text.split('\n')[0] ?? null);
+  // A wrong option is refused by the parser of the command line, which adds a line of advice; Node adds its version.
+  const line = lines.findLast(({ level }) => level === 'error' || level === 'fatal') ?? lines.findLast(isPlainError);
+  return (line ?? lines.at(-1))?.text ?? null;
+}
+
+function isPlainError({ time, text }: JobLine): boolean {
+  return time === null && /^\w*error:/i.test(text);
 }
 
 function jobLine(line: string): JobLine {

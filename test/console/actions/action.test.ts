@@ -131,12 +131,15 @@ describe('the lines of a job', () => {
     expect(textOf('x'.repeat(2000))?.length).toBe(501);
   });
 
-  it('the last error is the reason of an end, one line of it', () => {
+  it('the last error is the reason of an end, with all lines of it', () => {
     const line = (level: string, msg: string) => JSON.stringify({ level, msg });
-    expect(errorLine([line('error', 'first'), line('error', 'second\nmore'), line('info', 'bye')].join('\n'))).toBe(
-      'second',
-    );
+    const refused = 'sites.json as it would be cannot be used:\n  line 19: a number without quotes is wanted';
+    expect(errorLine([line('error', 'first'), line('error', refused), line('info', 'bye')].join('\n'))).toBe(refused);
     expect(errorLine('error: missing argument\n')).toBe('error: missing argument');
+    expect(errorLine("error: argument '33' is invalid.\n(add --help for what it takes)\n")).toBe(
+      "error: argument '33' is invalid.",
+    );
+    expect(errorLine('TypeError: no x\n    at y\n\nNode.js v24.1.0\n')).toBe('TypeError: no x');
     expect(errorLine('')).toBeNull();
   });
 });
