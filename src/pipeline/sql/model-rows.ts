@@ -769,6 +769,8 @@ export interface ModelRows {
       commission_changed_at: string | null;
       reward_rate: number | null;
       rate_limit_per_hour: number | null;
+      commissions: string | null;
+      offers: string | null;
       waiting: number;
       dead: number;
       lag_seconds_p95: number | null;

@@ -147,9 +147,15 @@ it('a site’s page follows sites.json before the next refresh', async () => {
   const wall = sites.find(({ site_key }) => site_key === 'wall');
   try {
     const fresh = { ...wall, site_key: 'fresh', name: '', commission: 0.2 };
-    await writeFile(sitesFile, JSON.stringify({ sites: [{ ...wall, status: 'paused' }, fresh] }));
+    const terms = { commission: 0.33, commissions: [{ source: 'net', commission: 0.2 }] };
+    const offers = { deny: [{ category: 'Games' }] };
+    await writeFile(sitesFile, JSON.stringify({ sites: [{ ...wall, status: 'paused', ...terms, offers }, fresh] }));
     const paused = await look('/sites/wall');
     expect(paused.text).toContain('Status ◐ paused , active in this snapshot');
+    // Each state whole: 10 % with the exception of 20 % never held.
+    expect(paused.text).toContain(
+      'Commission 33 % of a payout, 20 % of source:net; 10 % of a payout in this snapshot Offers all, but not category:Games; all in this snapshot Points for one USD 100 Requests',
+    );
     expect(paused.text).toContain('Approve the site: preview');
     const added = await look('/sites/fresh');
     expect([added.status, added.text]).toEqual([200, expect.stringMatching(/^ Site fresh What /)]);

@@ -1,15 +1,15 @@
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
-import { rulesText, selectorText } from '../../../kit/sites/selector-text.ts';
-import { commissionText, readSites, type Site } from '../../../kit/sites/sites.ts';
+import { readSites, type Site } from '../../../kit/sites/sites.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { html, nothing, type Html } from '../../../kit/html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
-import { facts, missing, moment, shownNumber, percentText, percentValue } from '../../html/values.ts';
+import { facts, missing, shownNumber } from '../../html/values.ts';
 import { ConsoleError, orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from '../time-range.ts';
 import { dayCharts } from './day-charts.ts';
+import { publishedTerms, termFacts, writtenTerms } from './site-terms.ts';
 import { siteBadge } from './sites.ts';
 
 type SiteRow = ConsoleRow<'site'>;
@@ -44,8 +44,9 @@ export const sitePage: Page = {
     const order = orderOf(address, offerColumns);
     const [published] = (await snapshot.ask('site', { parameters: { site_key } })).rows;
     const { written, mistake } = writtenSite(data, site_key);
-    const site = rowOf(site_key, published, written);
-    if (site === undefined) throw noSite(site_key, mistake);
+    if (published === undefined && written === undefined) throw noSite(site_key, mistake);
+    const site = published ?? { ...unknownSite, site_key };
+    const name = written?.name ?? site.name ?? '';
     const days = await snapshot.ask('site_days', { parameters: { site_key, ...range } });
     // Only on request: the statement reads all clicks of two days.
     const offers =
@@ -53,11 +54,12 @@ export const sitePage: Page = {
         ? await snapshot.ask('site_offers', { parameters: { site_key }, order, part })
         : undefined;
     return {
-      title: (site.name ?? '') === '' ? `Site ${site_key}` : `Site ${site_key}, ${site.name}`,
+      title: name === '' ? `Site ${site_key}` : `Site ${site_key}, ${name}`,
       question: 'What does this site send and earn, with which offers, and does it get its postbacks?',
       parts: [
         mistake !== undefined && html`<p class="error" role="alert">${mistake}</p>`,
-        site !== published &&
+        written !== undefined &&
+          site.status === null &&
           html`<p class="quiet">
             This snapshot was published before sites.json had this site; the next one has it.
           </p>`,
@@ -104,14 +106,22 @@ function writtenSite({ sitesFile }: DataDirectory, key: string): { written?: Sit
   }
 }
 
-/** The site as the snapshot has it; what `sites.json` says in place of what the snapshot lacks. */
-function rowOf(site_key: string, published: SiteRow | undefined, written: Site | undefined): SiteRow | undefined {
-  if (written === undefined || (published !== undefined && published.status !== null)) return published;
-  const { name, status, variant, reward_rate, rate_limit_per_hour } = written;
-  const terms = { commission: commissionText(written), commission_changed_at: null, reward_rate, rate_limit_per_hour };
-  const postbacks = { waiting: 0, dead: 0, lag_seconds_p95: null };
-  return { ...postbacks, ...published, site_key, name, status, variant, ...terms };
-}
+/** A site that the snapshot lacks. */
+const unknownSite: SiteRow = {
+  site_key: '',
+  name: null,
+  status: null,
+  variant: null,
+  commission: null,
+  commission_changed_at: null,
+  reward_rate: null,
+  rate_limit_per_hour: null,
+  commissions: null,
+  offers: null,
+  waiting: 0,
+  dead: 0,
+  lag_seconds_p95: null,
+};
 
 function noSite(site_key: string, mistake: string | undefined): ConsoleError {
   if (mistake !== undefined)
@@ -155,25 +165,12 @@ function changesOf(site: Site | undefined, user: { role: string }, site_key: str
   </details>`;
 }
 
-function exceptionsOf({ commissions = [] }: Site): string {
-  return commissions.map(({ commission, ...of }) => `, ${percentText(commission)} of ${selectorText(of)}`).join('');
-}
-
 function factsOf(site: SiteRow, written: Site | undefined, mistake: string | undefined): Html {
-  const { commission, commission_changed_at, reward_rate, rate_limit_per_hour, variant, lag_seconds_p95 } = site;
+  const { lag_seconds_p95 } = site;
   const postbacks = `/postbacks?site=${encodeURIComponent(site.site_key)}`;
-  const changedAt = commission_changed_at !== null && html`, changed ${moment(commission_changed_at)}`;
-  const isConfigured = commission !== null;
   return facts([
     ['Status', statusOf(site, written, mistake)],
-    [
-      'Commission',
-      isConfigured &&
-        html`${percentValue(commission)} of a payout${written !== undefined && exceptionsOf(written)}${changedAt}`,
-    ],
-    ['Offers', written !== undefined && rulesText(written.offers ?? {})],
-    ['Points for one USD', isConfigured && html`${reward_rate}`],
-    ['Requests per hour', isConfigured && html`${rate_limit_per_hour} for each bucket, variant ${variant}`],
+    ...termFacts(written && writtenTerms(written), publishedTerms(site), site.commission_changed_at),
     [
       'Postbacks',
       html`<a href="${postbacks}&state=pending">${shownNumber(site.waiting)} waiting</a>,
@@ -193,6 +190,6 @@ function statusOf({ status }: SiteRow, written: Site | undefined, mistake: strin
   if (mistake !== undefined)
     return status === null ? missing('this snapshot has none, and sites.json cannot be read') : siteBadge(status);
   if (written === undefined) return html`sites.json lacks this site: its clicks count, its postbacks wait`;
-  if (status === written.status) return siteBadge(written.status);
+  if (status === null || status === written.status) return siteBadge(written.status);
   return html`${siteBadge(written.status)}, ${status} in this snapshot`;
 }
