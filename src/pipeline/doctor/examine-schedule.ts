@@ -3,6 +3,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 import type { UnreadableNote } from '../../kit/files/note-file.ts';
 import { readLockHolder } from '../../kit/files/process-lock.ts';
 import { durationText } from '../../kit/time/age.ts';
+import { headline } from '../../kit/text/headline.ts';
 import { configurationAdvice, configurationTrouble } from '../runs/configuration-note.ts';
 import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../runs/held-lease.ts';
 import { leaseTimes } from '../runs/held-lease.ts';
@@ -101,9 +102,7 @@ function standby(
 
 /** Returns such as "the schedule stands by and cannot use storage since …: …"; undefined without an error. */
 export function scheduleTrouble({ role, error, error_since: since }: ScheduleReport): string | undefined {
-  return error === null
-    ? undefined
-    : `${troubled[role]}${since === null ? '' : ` since ${since}`}: ${error.split('\n')[0]}`;
+  return error === null ? undefined : `${troubled[role]}${since === null ? '' : ` since ${since}`}: ${headline(error)}`;
 }
 
 const troubled: Record<ScheduleReport['role'], string> = {

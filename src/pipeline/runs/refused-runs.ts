@@ -6,6 +6,7 @@ import { replaceFile, type Effects } from '../../kit/files/effects.ts';
 import { readNote, type UnreadableNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { headline } from '../../kit/text/headline.ts';
 
 /**
  * Failed runs that no ledger has as failed: refused before they had a row, or done here but not published to object
@@ -125,7 +126,7 @@ export async function forgetRefusedRuns({ data, effects, logger }: Noting, pipel
 
 /** Returns such as "run refresh failed, 3 times since …: …". */
 export function describeRefusedRuns({ command, times, since, error }: RefusedRuns): string {
-  return `${command} failed${times === 1 ? ' at' : `, ${times} times since`} ${since}: ${error.split('\n')[0]}`;
+  return `${command} failed${times === 1 ? ' at' : `, ${times} times since`} ${since}: ${headline(error)}`;
 }
 
 /** Leaves out a single run that found another at work: the next moment of the schedule tries again. */

@@ -1,4 +1,5 @@
 import { counted } from '../../kit/text/counted.ts';
+import { headline } from '../../kit/text/headline.ts';
 import { shellWord } from '../../kit/text/shell-word.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { fileCure } from '../inspect/file-cure.ts';
@@ -108,7 +109,7 @@ function runActions(
   // `sourceActions` covers pulls.
   if (failure !== null && !failure.recovered && !failure.pipeline.startsWith('pull '))
     actions.push({
-      what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` shows more`,
+      what: `${describeFailure(failure)} (${reasonOf(failure.error)}), and no run has been good since; \`offerline runs --failed\` shows more`,
       command: repairIn(failure.error) ?? againCommands[failure.pipeline] ?? refresh,
       ...alarm,
     });
@@ -200,7 +201,7 @@ function sourceActions({ sources, sources_file, unreadable }: StatusReport): Adv
   return [
     ...sources_file.map((what) => ({ what, command: 'offerline sources list', ...alarmIf(unreadable.includes(what)) })),
     ...failed.map(({ source, error, age_seconds, last_pull, ended_by_force }) => ({
-      what: `source ${source} was not pulled (${firstLine(error)}): ${age_seconds === null ? 'it was never pulled whole' : `its last whole pull was ${ageText(age_seconds)}`}`,
+      what: `source ${source} was not pulled (${reasonOf(error)}): ${age_seconds === null ? 'it was never pulled whole' : `its last whole pull was ${ageText(age_seconds)}`}`,
       command: `offerline sources pull ${shellWord(source)}`,
       ...alarmIf(last_pull === 'failed' || ended_by_force),
     })),
@@ -213,7 +214,7 @@ function pictureActions({ pictures }: StatusReport): AdvisedAction[] {
     ? []
     : [
         {
-          what: `the last pass over pictures failed (${firstLine(pictures.error)})`,
+          what: `the last pass over pictures failed (${reasonOf(pictures.error)})`,
           command: 'offerline pictures',
           ...alarmIf(pictures.ended_by_force),
         },
@@ -265,6 +266,6 @@ function postbackActions(report: StatusReport, allowed: number): AdvisedAction[]
   return actions;
 }
 
-function firstLine(text: string | null): string {
-  return text?.split('\n')[0] ?? 'without an error';
+function reasonOf(text: string | null): string {
+  return text === null ? 'without an error' : headline(text);
 }

@@ -1,4 +1,5 @@
 import { ageText } from '../../kit/time/age.ts';
+import { headline } from '../../kit/text/headline.ts';
 import { visibleText } from '../../kit/text/visible-text.ts';
 import type { ScheduleReport } from '../doctor/examine-schedule.ts';
 import type { PipelineReport } from './pipelines-status.ts';
@@ -22,7 +23,7 @@ export function describeRole(schedule: ScheduleReport): string {
 export function pipelineRow({ pipeline, outcome, error, age_seconds, last_good_age_seconds: good }: PipelineReport) {
   return {
     pipeline,
-    'last run': error === null ? outcome : `${outcome}: ${error.split('\n')[0]}`,
+    'last run': error === null ? outcome : `${outcome}: ${headline(error)}`,
     ended: ageText(age_seconds),
     'last good': good === null ? 'none known' : ageText(good),
   };

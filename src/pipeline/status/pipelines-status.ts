@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { UnreadableNote } from '../../kit/files/note-file.ts';
 import { dateOf } from '../../kit/time/moment.ts';
+import { headline } from '../../kit/text/headline.ts';
 import { readOutcomes, type PipelineOutcome } from '../runs/pipeline-outcomes.ts';
 
 /** Last outcome of a pipeline on this machine, with the time since then. */
@@ -31,5 +32,5 @@ export function readPipelineReports(
 export function describeFailedDelivery(pipelines: readonly PipelineReport[], role: string): string | undefined {
   const last = pipelines.find(({ pipeline }) => pipeline === 'postbacks');
   if (last?.outcome !== 'failed' || role === 'stands_by') return undefined;
-  return `the last pass over postbacks failed at ${last.at}: ${last.error?.split('\n')[0]}`;
+  return `the last pass over postbacks failed at ${last.at}: ${headline(last.error ?? '')}`;
 }

@@ -54,13 +54,15 @@ it('a pass over postbacks that failed is an alarm until one is good', slow, asyn
   lock.release();
   expect(readOutcome(data, 'postbacks')).toMatchObject({ outcome: 'done' });
 
-  await writeFile(data.sitesFile, '{');
+  await writeFile(data.sitesFile, '{"sites":7}');
   await expect(deliver()).rejects.toThrow();
   await writeFile(data.sitesFile, '{"sites":[]}');
   const failed = await statusOf(data);
   expect(failed).toMatchObject({
     code: 1,
-    alarms: [expect.stringMatching(/^the last pass over postbacks failed at .*sites\.json/) as string],
+    alarms: [
+      expect.stringMatching(/^the last pass over postbacks failed at .*sites\.json .*: line 1: sites is/) as string,
+    ],
     to_do: [{ command: 'offerline postbacks deliver', alarm: true }],
   });
   await deliver();

@@ -3,6 +3,7 @@ import { realEffects } from '../../../kit/files/effects.ts';
 import { describeUnreadableNote } from '../../../kit/files/note-file.ts';
 import { ageText } from '../../../kit/time/age.ts';
 import { dateOf } from '../../../kit/time/moment.ts';
+import { headline } from '../../../kit/text/headline.ts';
 import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
 import { addCommand, printAnswer, existingData, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -44,7 +45,7 @@ function rowOf(run: RecentRun, now: number): Record<string, string | number | nu
     status: run.status,
     snapshot: run.snapshot_id,
     stages: stages.join(', '),
-    error: run.error?.split('\n')[0] ?? null,
+    error: run.error === null ? null : headline(run.error),
   };
 }
 

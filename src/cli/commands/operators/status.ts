@@ -3,6 +3,7 @@ import { readSettings } from '../../../kit/config/settings.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { OfferlineError } from '../../../kit/errors/errors.ts';
 import { ageText } from '../../../kit/time/age.ts';
+import { headline } from '../../../kit/text/headline.ts';
 import { typedOfferline, withTypedCommands } from '../../../kit/text/typed-commands.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
@@ -96,7 +97,7 @@ function runs({ running, stops_runs, last_failure: failure }: Status): string[] 
       : `${running.command} runs since ${running.since} (process ${running.pid})`,
     failure === null
       ? none
-      : `${describeFailure(failure)}${failure.recovered ? ', a later one was good' : ''}: ${failure.error?.split('\n')[0]}`,
+      : `${describeFailure(failure)}${failure.recovered ? ', a later one was good' : ''}: ${headline(failure.error ?? '')}`,
   ];
 }
 

@@ -4,6 +4,7 @@ import { durationBars } from '../../charts/duration-bars.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../../kit/html/html.ts';
+import { headline } from '../../../kit/text/headline.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing, numberValue, secondsBetween, snapshotLink, textOrMissing } from '../../html/values.ts';
 import { ConsoleError, type Page } from '../../page/page.ts';
@@ -33,7 +34,11 @@ const columns: readonly Column<RunRow>[] = [
     title: 'Published',
     show: ({ snapshot_id }) => (snapshot_id === null ? missing('it published nothing') : snapshotLink(snapshot_id)),
   },
-  { name: 'error', title: 'Error', show: ({ error }) => textOrMissing(error?.split('\n')[0] ?? null, 'none') },
+  {
+    name: 'error',
+    title: 'Error',
+    show: ({ error }) => textOrMissing(error === null ? null : headline(error), 'none'),
+  },
 ];
 
 const outcomeColumns: readonly Column<PipelineReport>[] = [
@@ -41,7 +46,11 @@ const outcomeColumns: readonly Column<PipelineReport>[] = [
   { name: 'outcome', title: 'Last outcome', kind: 'status' },
   { name: 'at', title: 'Ended', kind: 'moment' },
   { name: 'last_good_at', title: 'Last good', kind: 'moment', whyNone: 'none known' },
-  { name: 'error', title: 'Error', show: ({ error }) => textOrMissing(error?.split('\n')[0] ?? null, 'none') },
+  {
+    name: 'error',
+    title: 'Error',
+    show: ({ error }) => textOrMissing(error === null ? null : headline(error), 'none'),
+  },
 ];
 
 export const runsPage: Page = {
