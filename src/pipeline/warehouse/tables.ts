@@ -92,6 +92,8 @@ export interface ConversionStatesTable {
   file_id: number | null;
   line: number | null;
   click_id: string | null;
+  events: string | null;
+  occurred_at: ColumnType<string | null, string | Date | null>;
 }
 
 export interface DeliveryAttemptsTable {

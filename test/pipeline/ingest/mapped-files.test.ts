@@ -367,6 +367,36 @@ describe('a list of how conversions stand', () => {
     ]);
   });
 
+  it('with one id for two milestones credits the first, list after list', slow, async () => {
+    const landing = await newLanding();
+    const withGoals = settingsOf([{ ...states, fields: { ...states.fields, event_id: 'goal' } }]);
+    const rows = `id,sub,state,at,changed,sum,cur,goal
+v-1,c-1,paid,2026-11-10 10:00:00,,0.5,USD,install
+v-1,c-1,paid,2026-11-10 11:00:00,,4,USD,level20
+`;
+    for (const day of [11, 12]) {
+      const later = `v-${day},c-2,paid,2026-11-10 12:00:00,,1,USD,install\n`;
+      await landing.putAt(`conversions/net/${day}.csv`, rows + later, `2026-11-${day}T12:00:00Z`);
+      await landing.ingest({ settings: withGoals });
+    }
+    expect(await told(landing)).toEqual([
+      'v-1 credit 2026-11-10T10:00:00Z 0.500000',
+      ...[11, 12].map((day) => `v-${day} credit 2026-11-10T12:00:00Z 1.000000`),
+    ]);
+    expect(await landing.query('SELECT duplicates, conflicts FROM ingest_files ORDER BY file_id')).toEqual([
+      { duplicates: 1, conflicts: 1 },
+      { duplicates: 2, conflicts: 1 },
+    ]);
+    // A state of before the milestone was kept: it takes that of the next row.
+    await landing.query('UPDATE conversion_states SET events = NULL, occurred_at = NULL');
+    await landing.putAt('conversions/net/13.csv', rows, '2026-11-13T12:00:00Z');
+    await landing.ingest({ settings: withGoals });
+    expect((await told(landing)).length).toBe(3);
+    expect(
+      await landing.query("SELECT events, occurred_at FROM conversion_states WHERE conversion_id = 'v-1'"),
+    ).toEqual([{ events: '["install"]', occurred_at: '2026-11-10T10:00:00Z' }]);
+  });
+
   it('says the same when all is read at once', async () => {
     const landing = await newLanding();
     await landing.putAt('conversions/net/b.csv', week1, '2026-11-11T00:00:00Z');

@@ -11,10 +11,11 @@ import { jsonText } from '../../../kit/text/json-text.ts';
 import { compareMoments, momentOf } from '../../../kit/time/moment.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
 import { compareAge } from '../catalog/catalog-files.ts';
+import { creditedAfter, isSameConversion, ListedEvents, type CreditedMilestones } from './same-conversion.ts';
 import { readStateRow, type StateReading, type StateRow } from './state-rows.ts';
 
 /** What rows of state have emitted of a conversion so far. */
-export interface EmittedState {
+export interface EmittedState extends CreditedMilestones {
   conversion_id: string;
   /** Of the first row about it; null where not known. */
   click_id: string | null;
@@ -40,7 +41,7 @@ export interface StateRowCounts {
   emitted: number;
   /** Rows that bring nothing new. */
   unchanged: number;
-  /** Among `unchanged`: rows about another conversion, of another click, under an id that is taken. */
+  /** Among `unchanged`: rows about another conversion, of another click or milestone, under an id that is taken. */
   conflicts: number;
 }
 
@@ -56,7 +57,7 @@ const maxSecondEvents = 20_000;
  * Turns files of state rows into logs of the events that lead from the state emitted before to the state of each row.
  * Files are taken in the order in which they arrived. A row with an older version than was emitted adds nothing; nor
  * does one of a file that is read again where it comes no later than the row that decided, unless its version is newer;
- * nor one of another click than the first row about the conversion, which is another network's.
+ * nor one about another conversion under the same id.
  * A row's second event goes to a further scratch file, under the same line number.
  * `emittedBefore` returns the emitted states by conversion id; `scratch`: beginning of the paths of scratch files.
  */
@@ -129,6 +130,8 @@ function eventsOfRows(
   emit: (state: EmittedState) => void,
 ): RowEvents {
   const events: RowEvents = { first: new Map(), second: [], counts: { emitted: 0, unchanged: 0, conflicts: 0 } };
+  const listed = new ListedEvents();
+  for (const { row } of rows) if (!('rejected' in row)) listed.add(row);
   for (const { line, row } of byVersion(rows)) {
     if ('rejected' in row) {
       events.first.set(line, jsonText(row.rejected));
@@ -136,7 +139,7 @@ function eventsOfRows(
     }
     const place = { file_id: fileId, line };
     const state = stateOf(row.id);
-    if ((state?.click_id ?? row.clickId) !== row.clickId) {
+    if (state !== undefined && !isSameConversion(row, state, listed)) {
       events.counts.conflicts++;
       events.counts.unchanged++;
       continue;
@@ -194,6 +197,9 @@ function emitState(
   const known = before?.version ?? null;
   if (known !== null && row.version !== null && row.version < known) return [];
   const { lines, emitted } = linesFor(row, before && { ...before, version: before.credits });
+  // A credit of before these columns is taken to be for what the next row says.
+  const isCredited =
+    lines.some(({ kind }) => kind === 'credit') || (emitted?.state === 'credited' && (before?.events ?? null) === null);
   // What is pending decides nothing: an older row that decides counts after it.
   const isDecided = row.status !== 'pending';
   const decidedBy = !isDecided || (before !== undefined && isAfter(before, place)) ? before : place;
@@ -208,6 +214,7 @@ function emitState(
       version: (isDecided ? row.version : null) ?? known,
       file_id: decidedBy?.file_id ?? null,
       line: decidedBy?.line ?? null,
+      ...creditedAfter(row, before, isCredited),
     });
   return lines;
 }
@@ -252,7 +259,7 @@ export async function emittedStates(
   for (let start = 0; start < ids.length; start += maxLookedUp) {
     const rows = await queryRows<EmittedState>(
       connection,
-      `SELECT conversion_id, click_id, credits, state, payout::VARCHAR AS payout, listed, version, file_id, line FROM conversion_states
+      `SELECT conversion_id, click_id, credits, state, payout::VARCHAR AS payout, listed, version, file_id, line, events, occurred_at FROM conversion_states
        WHERE conversion_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
       [JSON.stringify(ids.slice(start, start + maxLookedUp))],
     );

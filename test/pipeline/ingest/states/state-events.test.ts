@@ -169,6 +169,40 @@ describe('rows of state', () => {
     expect((await list.run([[row({ status: 'reject' })]])).events.map(short)).toEqual(['2 v reject']);
   });
 
+  it('of another milestone are about another conversion where their list has the first one too', async () => {
+    const list = await StateList.create();
+    const first = row({ event_id: 'install' });
+    const later = row({ event_id: 'level', payout: '4', occurred_at: '2026-11-18T11:00:00Z' });
+    const unnamed = row({ payout: '3' });
+    expect((await list.run([[first, later, unnamed]])).events.map(short)).toEqual(['2 v credit 1.5']);
+    const { events, counts } = await list.run([[later, unnamed, first], [later]]);
+    expect([events, counts]).toEqual([[], { emitted: 0, unchanged: 4, conflicts: 3 }]);
+    expect((await list.run([[{ ...later, status: 'reject' }]])).events).toEqual([]);
+    const taken = await list.run([[{ ...first, status: 'reject' }, later]]);
+    expect(taken.events.map(short)).toEqual(['2 v reject', '3 v~2 credit 4']);
+    expect((await list.run([[{ ...first, status: 'reject' }, later]])).counts).toMatchObject({ conflicts: 1 });
+    expect((await list.run([[first], [{ ...later, payout: '5' }]])).events.map(short)).toEqual([
+      '2 v~2 chargeback',
+      '2 v~3 credit 5',
+    ]);
+  });
+
+  it('may have another milestone alone, once: it was corrected, or is named only now', async () => {
+    const list = await StateList.create();
+    const [unnamed, first] = [row(), row({ event_id: 'install' })];
+    const corrected = row({ event_id: 'level', payout: '4' });
+    await list.run([[unnamed]]);
+    expect((await list.run([[first]])).counts).toEqual({ emitted: 0, unchanged: 1, conflicts: 0 });
+    expect((await list.run([[{ ...first, payout: '2' }]])).events.map(short)).toEqual([
+      '2 v chargeback',
+      '2 v~2 credit 2',
+    ]);
+    expect((await list.run([[corrected]])).events.map(short)).toEqual(['2 v~2 chargeback', '2 v~3 credit 4']);
+    const before = await list.run([[first], [unnamed], [corrected]]);
+    expect([before.events, before.counts.conflicts]).toEqual([[], 2]);
+    expect((await list.run([[{ ...corrected, status: 'reject' }]])).events.map(short)).toEqual(['2 v~3 reject']);
+  });
+
   it('that cannot be read are rejected in their place, by the rules of events', async () => {
     const list = await StateList.create();
     const { events } = await list.run([
@@ -220,10 +254,14 @@ describe('rows of state', () => {
     version: fc.option(fc.integer({ min: 0, max: 12 }).map(String), { nil: undefined }),
   });
 
+  const ofMilestones = fc
+    .tuple(said, fc.constantFrom(undefined, 'install', 'level'), fc.constantFrom('10', '11'))
+    .map(([fields, event_id, hour]) => ({ ...fields, event_id, occurred_at: `2026-11-18T${hour}:00:00Z` }));
+
   it('tell the same however their files are cut into runs', slow, async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.array(said, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
+        fc.array(fc.array(ofMilestones, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
         fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
         async (files, cuts) => {
           const rows = files.map((file) => file.map((fields) => row(fields)));
@@ -258,6 +296,23 @@ describe('rows of state', () => {
         },
       ),
       { numRuns: 100 },
+    );
+  });
+
+  it('bring nothing when a list comes again and again, where it has each milestone once', slow, async () => {
+    const keyOf = ({ conversion_id, event_id }: { conversion_id: string; event_id?: string | undefined }) =>
+      `${conversion_id} ${event_id}`;
+    const lists = fc.uniqueArray(ofMilestones, { selector: keyOf, minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(lists, { minLength: 1, maxLength: 3 }), async (found) => {
+        const list = await StateList.create();
+        const rows = found.map((each) => each.map((fields) => row({ ...fields, version: undefined })));
+        for (const each of rows) await list.run([each]);
+        const last = rows.at(-1) ?? [];
+        await list.run([last]);
+        expect((await list.run([last])).events).toEqual([]);
+      }),
+      { numRuns: 60 },
     );
   });
 
