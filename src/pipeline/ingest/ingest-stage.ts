@@ -36,6 +36,7 @@ import { rememberStates } from './states/state-events.ts';
 import { redactKeptTexts } from './ledger/redact-kept-texts.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
+import { warnOfConflicts } from './ledger/warn-of-conflicts.ts';
 import { warnOfQuarantine } from './ledger/warn-of-quarantine.ts';
 import { warnOfRoundedIds } from './ledger/warn-of-rounded-ids.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
@@ -321,6 +322,7 @@ async function promoteNewFiles(
   );
   Object.assign(summary, ledger);
   await warnOfRoundedIds(run, connection);
+  await warnOfConflicts(run, connection);
   const moved = await movedRows(connection, run, again);
   const contentChanged =
     readCountries ||

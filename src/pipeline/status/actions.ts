@@ -2,6 +2,7 @@ import { counted } from '../../kit/text/counted.ts';
 import { headline } from '../../kit/text/headline.ts';
 import { shellWord } from '../../kit/text/shell-word.ts';
 import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { conflictCure } from '../inspect/conflict-cure.ts';
 import { fileCure } from '../inspect/file-cure.ts';
 import { rejectCure } from '../inspect/reject-cure.ts';
 import { configurationAdvice } from '../runs/configuration-note.ts';
@@ -166,6 +167,7 @@ function fileActions({
   rejects_of_last_day,
   rejected_rows_of_last_day,
   absent_columns,
+  conflicts,
 }: StatusReport): AdvisedAction[] {
   const actions: AdvisedAction[] = held.map(({ file_id, source, path, reason }) => ({
     what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
@@ -186,6 +188,11 @@ function fileActions({
     actions.push({
       what: `${counted(files, 'file')} of the last 24 hours ${files === 1 ? 'lacks' : 'lack'} the column that the mapping reads ${field} from, which counts as absent, the last ${path}: put its mapping right`,
       command: `offerline sql "FROM ingest_warnings WHERE warning = 'no_column'"`,
+    });
+  for (const { kind, rows, files, path } of conflicts)
+    actions.push({
+      what: `${counted(rows, 'row')} of ${kind} in ${counted(files, 'file')} of the last 24 hours ${rows === 1 ? 'says' : 'say'} something else than the first one under the same id, and ${rows === 1 ? 'does' : 'do'} not count, the last in ${path}: ${conflictCure(kind)}`,
+      command: `offerline sql "SELECT path, rows, conflicts FROM ingest_files WHERE conflicts > 0 ORDER BY file_id DESC LIMIT 20"`,
     });
   const [mostRejected] = rejects_of_last_day;
   if (mostRejected !== undefined)

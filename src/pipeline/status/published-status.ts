@@ -4,6 +4,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readFutureEffective, type FutureEffective } from '../runs/future-effective.ts';
 import { readAnalytics, type AskAnalytics } from '../snapshot/read-analytics.ts';
 import { endOfPresent } from '../../kit/time/ahead-of-clock.ts';
+import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import { momentOfMilliseconds, shiftMoment, type Moment } from '../../kit/time/moment.ts';
 
 /** Part of the status that the published snapshot has: files and reports. */
@@ -17,6 +18,11 @@ export interface PublishedStatus {
   rejected_rows_of_last_day: number;
   /** Fields whose columns files of the last 24 hours lack, though their mapping reads them: how many, and the last. */
   absent_columns: { field: string; files: number; path: string }[];
+  /**
+   * Records in files of the last 24 hours that say something else than the first one under their id, and do not count:
+   * their number by kind, that of the files, and the last file.
+   */
+  conflicts: { kind: LandingKind; rows: number; files: number; path: string }[];
   /** Catalog exports that wait for an operator. */
   held: { file_id: number; source: string; path: string; reason: string }[];
   /** Landing files that could not be read, and are still there. */
@@ -43,6 +49,7 @@ export const nothingPublished: PublishedStatus = {
   rejects_of_last_day: [],
   rejected_rows_of_last_day: 0,
   absent_columns: [],
+  conflicts: [],
   held: [],
   quarantined: [],
   set_aside: [],
@@ -98,6 +105,10 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
       absent_columns: await query<PublishedStatus['absent_columns'][number]>(
         `SELECT field, count(*) AS files, arg_max(path, file_id) AS path FROM ingest_warnings JOIN ingest_files USING (file_id)
          WHERE warning = 'no_column' AND ingested_at > TIMESTAMPTZ '${dayAgo}' GROUP BY field ORDER BY field`,
+      ),
+      conflicts: await query<PublishedStatus['conflicts'][number]>(
+        `SELECT kind, sum(conflicts) AS rows, count(*) AS files, arg_max(path, file_id) AS path FROM ingest_files
+         WHERE conflicts > 0 AND ingested_at > TIMESTAMPTZ '${dayAgo}' GROUP BY kind ORDER BY kind`,
       ),
       held: await query<PublishedStatus['held'][number]>(
         `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,

@@ -2,6 +2,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { settingsSchema, type Settings } from '../../../src/kit/config/settings.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 import { it } from '../../support/landing-test.ts';
 import { LogLanding } from '../../support/log-landing.ts';
 import { parquet } from '../../support/parquet.ts';
@@ -374,10 +375,12 @@ describe('a list of how conversions stand', () => {
 v-1,c-1,paid,2026-11-10 10:00:00,,0.5,USD,install
 v-1,c-1,paid,2026-11-10 11:00:00,,4,USD,level20
 `;
+    const warned: object[] = [];
+    const logger = createLogger({ write: (line: string) => warned.push(JSON.parse(line) as object) > 0 }, 'warn');
     for (const day of [11, 12]) {
       const later = `v-${day},c-2,paid,2026-11-10 12:00:00,,1,USD,install\n`;
       await landing.putAt(`conversions/net/${day}.csv`, rows + later, `2026-11-${day}T12:00:00Z`);
-      await landing.ingest({ settings: withGoals });
+      await landing.ingest({ settings: withGoals, logger });
     }
     expect(await told(landing)).toEqual([
       'v-1 credit 2026-11-10T10:00:00Z 0.500000',
@@ -386,6 +389,10 @@ v-1,c-1,paid,2026-11-10 11:00:00,,4,USD,level20
     expect(await landing.query('SELECT duplicates, conflicts FROM ingest_files ORDER BY file_id')).toEqual([
       { duplicates: 1, conflicts: 1 },
       { duplicates: 2, conflicts: 1 },
+    ]);
+    expect(warned).toMatchObject([
+      { file: 'conversions/net/11.csv', rows: 1, msg: expect.stringContaining('to conversion_id by "join"') as string },
+      { file: 'conversions/net/12.csv', rows: 1 },
     ]);
     // A state of before the milestone was kept: it takes that of the next row.
     await landing.query('UPDATE conversion_states SET events = NULL, occurred_at = NULL');

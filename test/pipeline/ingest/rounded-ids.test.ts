@@ -49,7 +49,13 @@ it('ids that a spreadsheet has rounded are counted by field, and the pattern is 
     { path: 'clicks/a.csv', warnings: 2 },
     { path: 'clicks/good.ndjson', warnings: 1 },
   ]);
-  expect(logged).toHaveLength(7);
+  expect(logged).toHaveLength(8);
+  // Two clicks whose ids a spreadsheet made one.
+  expect(logged.at(-1)).toMatchObject({
+    file: 'clicks/a.csv',
+    rows: 1,
+    msg: expect.stringMatching(/click_id/) as string,
+  });
   expect(logged[0]).toMatchObject({
     file: 'clicks/a.csv',
     field: 'click_id',
@@ -58,5 +64,5 @@ it('ids that a spreadsheet has rounded are counted by field, and the pattern is 
   });
   await landing.put('clicks/later.ndjson', [click('c9')]);
   await landing.ingest({ logger });
-  expect(logged).toHaveLength(7);
+  expect(logged).toHaveLength(8);
 });

@@ -627,3 +627,28 @@ it('a PostgreSQL that does not answer is to be looked at, repaired by nobody, an
     to_do: [{ command: 'offerline doctor' }, { command: 'offerline run refresh' }],
   });
 });
+
+it('names rows that do not count since another says something else under their id, for a day', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await mkdir(join(data.landing, 'offers/net'), { recursive: true });
+  const header = 'external_id,title,payout,countries\n';
+  await writeFile(
+    join(data.landing, 'offers/net/a.csv'),
+    `${header}1,A,1.00,US\n1,A,0.50,DE\n1,A,0.20,IN\n1,A,1.00,US\n`,
+  );
+  await pipeline.refresh(noon);
+  const at = (time: string) => readStatus(data, readSettings(data), Date.parse(time));
+  const { conflicts, to_do, alarms } = await at('2026-03-10T12:10:00Z');
+  expect(conflicts).toEqual([{ kind: 'offers', rows: 2, files: 1, path: 'offers/net/a.csv' }]);
+  expect(to_do.filter(({ what }) => what.includes('something else'))).toEqual([
+    {
+      what: expect.stringMatching(
+        /^2 rows of offers in 1 file of the last 24 hours say something else than the first one under the same id, and do not count, the last in offers\/net\/a\.csv: .* external_id by "join"$/,
+      ) as string,
+      command: expect.stringContaining('offerline sql') as string,
+    },
+  ]);
+  expect(alarms).toEqual([]);
+  expect((await at('2026-03-11T12:10:00Z')).conflicts).toEqual([]);
+});
