@@ -15,6 +15,7 @@ import { nearestWord } from '../../kit/text/nearest-word.ts';
 import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
 import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
 import { absentIn } from '../landing/lines/map-lines.ts';
+import { conflictCure } from './conflict-cure.ts';
 import type { Inspection, SeenPlace } from './inspection.ts';
 import { proposeMapping, type Proposal } from './propose-mapping.ts';
 import { TrialReading } from './trial-reading.ts';
@@ -100,7 +101,12 @@ async function inspectAsSaid(
     });
     if (proposed.mapping_is === 'proposed' && mapping === undefined) return { ...seen, ...proposed };
     const became = await reading.try({ ...file, kind }, mapping, foreign);
-    return { ...seen, ...proposed, ...became, doubts: [...proposed.doubts, ...became.dropped.map(droppedDoubt)] };
+    return {
+      ...seen,
+      ...proposed,
+      ...became,
+      doubts: [...proposed.doubts, ...conflictDoubts(kind, became), ...became.dropped.map(droppedDoubt)],
+    };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -164,6 +170,7 @@ function nothingKnown(file: string, bytes: number): Inspection {
     tried: 0,
     passed_over: 0,
     rejects: [],
+    conflicts: 0,
     dropped: [],
   };
 }
@@ -218,6 +225,12 @@ function likelyKind(places: readonly string[]): LandingKind | undefined {
 
 function droppedDoubt({ field, rows, example }: Inspection['dropped'][number]): string {
   return `${field} would be dropped in ${rows} of them, such as ${JSON.stringify(example)}: "words" says what each of its words means`;
+}
+
+function conflictDoubts(kind: LandingKind, { conflicts }: Pick<Inspection, 'conflicts'>): string[] {
+  if (conflicts === 0) return [];
+  const what = conflicts === 1 ? '1 of them says' : `${conflicts} of them say`;
+  return [`${what} something else than an earlier one under the same id, and would not count: ${conflictCure(kind)}`];
 }
 
 /** Says that a field has no column, and what may be meant. */

@@ -9,6 +9,8 @@ export interface TriedRecords {
   passed_over: number;
   /** By reason, with the first of its rows and what helps. */
   rejects: { reason: string; rows: number; line: number; raw: string; cure: string }[];
+  /** Records that would not count, since an earlier one under the same id says something else. */
+  conflicts: number;
   /** Fields whose values make no sense and would be dropped, the rows being accepted, with the first such value. */
   dropped: { field: string; rows: number; example: string }[];
 }

@@ -4,10 +4,12 @@ import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
 import { NumberReader } from '../../kit/intake/mapping/numbers.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { hasOwnOffset, timeReader } from '../../kit/intake/mapping/times.ts';
+import { counted } from '../../kit/text/counted.ts';
 import { parseMoney } from '../../kit/text/decimal-text.ts';
 import type { JsonObject } from '../../kit/text/json-text.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import { conversionKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
+import { joinedId } from './joined-id.ts';
 
 /** A mapping for a file, as `offerline.json` would have it, with all that a person has to look at. */
 export interface Proposal {
@@ -50,6 +52,18 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
     proposal.seen[field] = `"${best.place}": ${best.seen}`;
     if (others.length > 0)
       proposal.doubts.push(`${field} could be ${others.map(({ place }) => `"${place}"`).join(' or ')} as well`);
+  }
+  const joined = joinedId(proposal.fields, records);
+  if (joined !== undefined) {
+    const [id = '', ...others] = joined.places.map((place) => JSON.stringify(place));
+    if (others.length > 0) proposal.fields['conversion_id'] = { at: joined.places, join: ':' };
+    proposal.doubts.push(
+      `conversion_id: ${id} alone is no id: ${counted(joined.repeated, 'record')} would not count, as an earlier one with it says something else. ${
+        others.length > 0
+          ? `Joined with ${others.join(' and ')} it is, unless these are changes of one conversion`
+          : `What tells such records apart is to be joined with it, as in {"at": [${id}, "…"], "join": ":"}, unless these are changes of one conversion`
+      }`,
+    );
   }
   proposal.missing = mappedFields[kind].required
     .filter((choice) => !choice.some((name) => name in proposal.fields))

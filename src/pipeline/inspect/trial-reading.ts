@@ -126,7 +126,8 @@ export class TrialReading {
     // What it is may be known only since it was read.
     const read = { ...found, file: { ...found.file, kind } };
     const problem = mapping?.fields === undefined ? this.#missingColumn(kind, read) : null;
-    if (problem !== null) return { tried: 0, rows: [], passed_over: 0, rejects: [], dropped: [], problem };
+    if (problem !== null)
+      return { tried: 0, rows: [], passed_over: 0, rejects: [], conflicts: 0, dropped: [], problem };
     const { records, passedOver } = mapped ?? this.#mapped(mapping, read);
     const became =
       kind === 'offers'
@@ -176,6 +177,7 @@ export class TrialReading {
     const rows: object[] = [];
     const rejects = new RejectCounts();
     const dropped = new DroppedValues();
+    const ids = new FirstContents();
     for (const { line, text, raw } of records) {
       const read = parseOfferRecord(text, reading);
       if ('reject' in read) {
@@ -184,9 +186,10 @@ export class TrialReading {
       }
       for (const { warning, field } of read.warnings)
         if (field !== null && warning === `bad_${field}`) dropped.add(field, text);
+      ids.add(read.offer.external_id, JSON.stringify(read.offer));
       if (rows.length < maxRows) rows.push(read.offer);
     }
-    return { rows, rejects: rejects.list(), dropped: dropped.list() };
+    return { rows, rejects: rejects.list(), conflicts: ids.conflicts, dropped: dropped.list() };
   }
 
   /**
@@ -194,7 +197,9 @@ export class TrialReading {
    * before.
    */
   async #events(schema: LogSchema, { file, records }: ReadRecords, areStates: boolean): Promise<JudgedRecords> {
-    const lines = areStates ? await this.#linesOfStates(file, records) : [`(SELECT line, raw FROM tried_records)`];
+    const { lines, conflicts } = areStates
+      ? await this.#linesOfStates(file, records)
+      : { lines: [`(SELECT line, raw FROM tried_records)`], conflicts: 0 };
     return withDuckDB(inMemory, { threads: '1' }, async (connection) => {
       await connection.run(`SET TimeZone = 'UTC'`);
       const table = await makeEmptyTempTable(connection, 'tried_records', 'line BIGINT, raw VARCHAR');
@@ -204,6 +209,7 @@ export class TrialReading {
       const dropped = new DroppedValues();
       const textAt = new Map(records.map(({ line, text }) => [line, text]));
       const good: object[] = [];
+      const ids = new FirstContents();
       for (const relation of lines) {
         const found = await queryRows<Record<string, unknown> & { reject: string | null }>(
           connection,
@@ -215,17 +221,26 @@ export class TrialReading {
             rejects.add(reason, line, raw);
             continue;
           }
+          ids.add(schema.key.map((name) => String(event[name])).join(' '), JSON.stringify(event));
           const text = textAt.get(Number(at));
           for (const { name } of droppableFields(schema)) if (event[name] === null) dropped.add(name, text);
           if (good.length < maxRows)
             good.push(Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null)));
         }
       }
-      return { rows: good, rejects: rejects.list(), dropped: dropped.list() };
+      return {
+        rows: good,
+        rejects: rejects.list(),
+        conflicts: conflicts + ids.conflicts,
+        dropped: dropped.list(),
+      };
     });
   }
 
-  async #linesOfStates(file: CheckedFile, records: readonly LandingRecord[]): Promise<string[]> {
+  async #linesOfStates(
+    file: CheckedFile,
+    records: readonly LandingRecord[],
+  ): Promise<{ lines: string[]; conflicts: number }> {
     const first = join(this.#scratch, 'first-states.ndjson');
     const texts = new Map(records.map(({ line, text }) => [line, text]));
     const last = records.at(-1)?.line ?? 0;
@@ -242,7 +257,8 @@ export class TrialReading {
       reading,
       () => join(this.#scratch, 'states'),
     );
-    return numberedLines({ ...tried, ...events.get(tried)?.lines });
+    const became = events.get(tried);
+    return { lines: numberedLines({ ...tried, ...became?.lines }), conflicts: became?.conflicts ?? 0 };
   }
 }
 
@@ -254,7 +270,19 @@ function inOurNames(text: string, { kind, format }: Pick<CheckedFile, 'kind' | '
   return jsonText(Object.fromEntries(Object.values(record).map((value, index) => [names[index] as string, value])));
 }
 
-type JudgedRecords = Pick<TriedRecords, 'rows' | 'rejects' | 'dropped'>;
+type JudgedRecords = Pick<TriedRecords, 'rows' | 'rejects' | 'conflicts' | 'dropped'>;
+
+/** What the first record under each id says, and how many later ones say something else. */
+class FirstContents {
+  readonly #contents = new Map<string, string>();
+  conflicts = 0;
+
+  add(id: string, content: string): void {
+    const first = this.#contents.get(id);
+    if (first === undefined) this.#contents.set(id, content);
+    else if (first !== content) this.conflicts++;
+  }
+}
 
 /** Values of fields that are dropped, by field, with the first of each. */
 class DroppedValues {

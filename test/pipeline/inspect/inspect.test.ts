@@ -292,6 +292,63 @@ describe('the example of data/README.md', () => {
   });
 });
 
+describe('a conversion id that several rows have', () => {
+  const events = (...times: string[]) => `AppsFlyer ID,Event Name,Event Time,Event Revenue USD,Sub Param 1
+1-1,install,2026-11-18T10:00:00Z,0.50,c-1
+1-1,purchase,${times[0]},9.00,c-1
+1-1,purchase,${times[1]},4.00,c-1
+1-2,install,2026-11-18T12:00:00Z,0.50,c-2
+1-2,install,2026-11-18T12:00:00Z,0.50,c-2
+`;
+
+  it('is joined with the milestone, and with the time where one comes twice', async () => {
+    const twice = await inspected(events('2026-11-18T11:00:00Z', '2026-11-18T12:00:00Z'), { as: 'conversions' });
+    expect(twice.written?.['fields']).toMatchObject({
+      conversion_id: { at: ['AppsFlyer ID', 'Event Name', 'Event Time'], join: ':' },
+      event_id: 'Event Name',
+    });
+    expect(twice.doubts.join('\n')).toContain('"AppsFlyer ID" alone is no id: 2 records would not count');
+    const once = events('', '').replace(/1-1,purchase,,4.*\n/, '');
+    expect((await inspected(once, { as: 'conversions' })).written?.['fields']).toMatchObject({
+      conversion_id: { at: ['AppsFlyer ID', 'Event Name'], join: ':' },
+    });
+    const alone = once.replace(/1-1,purchase.*\n/, '');
+    expect((await inspected(alone, { as: 'conversions' })).written?.['fields']).toMatchObject({
+      conversion_id: 'AppsFlyer ID',
+    });
+    const unnamed = await inspected(once.replace('Event Name', 'What'), { as: 'conversions' });
+    expect(unnamed.written?.['fields']).toMatchObject({ conversion_id: 'AppsFlyer ID' });
+    expect(unnamed.doubts.join('\n')).toContain('"AppsFlyer ID" alone is no id: 1 record would not count');
+  });
+
+  it.each([
+    ['conversions/own/a.ndjson', 'credit', 1],
+    ['conversions/own/b.csv', 'chargeback', 0],
+    ['conversions/states/a.csv', 'credit', 1],
+    ['offers/own/a.csv', '', 1],
+  ] as const)('is named by what would not count: %s, %s', async (path, kind, conflicts) => {
+    const data = await newData();
+    const states = { match: 'conversions/states/**', fields: { conversion_id: 'conversion_id', click_id: 'click_id' } };
+    const fields = { ...states.fields, status: 'kind', occurred_at: 'occurred_at', event_id: 'event_id' };
+    await writeMapping(data, { ...states, fields });
+    const row = { conversion_id: 'v', click_id: 'c', occurred_at: '2026-11-18T10:00:00Z' };
+    const rows = path.startsWith('offers/')
+      ? [
+          { external_id: '1', title: 'A', payout: '1', countries: 'US' },
+          { external_id: '1', title: 'A', payout: '1', countries: 'DE' },
+        ]
+      : [
+          { ...row, kind: 'credit', event_id: 'one' },
+          { ...row, kind, event_id: 'two' },
+        ];
+    const csv = [Object.keys(rows[0] ?? {}), ...rows.map((each) => Object.values(each))].join('\n');
+    const text = path.endsWith('.csv') ? csv : rows.map((each) => JSON.stringify(each)).join('\n');
+    const found = await inspected(`${text}\n`, { name: `landing/${path}` }, data);
+    expect(found).toMatchObject({ conflicts, rejects: [] });
+    expect(found.doubts.some((doubt) => doubt.startsWith('1 of them says something else'))).toBe(conflicts === 1);
+  });
+});
+
 describe('a list of states', () => {
   const list = `id,click_id,status,created_at,commission
 v-1,c-1,approved,2026-11-10T10:00:00Z,"1,50"
