@@ -16,6 +16,7 @@ import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
 import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
 import { absentIn } from '../landing/lines/map-lines.ts';
 import { conflictCure } from './conflict-cure.ts';
+import { globFor } from './file-glob.ts';
 import type { Inspection, SeenPlace } from './inspection.ts';
 import { proposeMapping, type Proposal } from './propose-mapping.ts';
 import { TrialReading } from './trial-reading.ts';
@@ -79,7 +80,8 @@ async function inspectAsSaid(
       configured,
       score: configured === undefined ? headerScore(as) : undefined,
     });
-    const nothing = { ...nothingKnown(request.file, file.bytes), kind: as ?? null };
+    const path = file.isLanded ? file.path : null;
+    const nothing = { ...nothingKnown(request.file, path, file.bytes), kind: as ?? null };
     if ('problem' in foreign) return { ...nothing, problem: foreign.problem };
     const inspection = { ...nothing, format: foreign.format };
     const records = foreign.records.flatMap(({ raw }) => objectOf(raw));
@@ -97,7 +99,7 @@ async function inspectAsSaid(
       isTable: hasTextCells(format),
       format: headerRow === undefined ? given : { ...given, header: headerRow },
       headerRow,
-      path: file.isLanded ? file.path : undefined,
+      path,
     });
     if (proposed.mapping_is === 'proposed' && mapping === undefined) return { ...seen, ...proposed };
     const became = await reading.try({ ...file, kind }, mapping, foreign);
@@ -152,9 +154,10 @@ function headerScore(as: LandingKind | undefined): ScoreHeader {
   };
 }
 
-function nothingKnown(file: string, bytes: number): Inspection {
+function nothingKnown(file: string, path: string | null, bytes: number): Inspection {
   return {
     file,
+    path,
     bytes,
     format: 'unknown',
     problem: null,
@@ -257,7 +260,7 @@ function mappingFor(
     isTable: boolean;
     format: FileMapping['format'];
     headerRow: number | undefined;
-    path: string | undefined;
+    path: string | null;
   },
 ): Pick<Inspection, 'mapping_is' | 'seen' | 'missing' | 'doubts'> & {
   mapping: FileMapping | undefined;
@@ -276,8 +279,12 @@ function mappingFor(
     ? { seen: {}, missing: [], doubts: [] }
     : proposeMapping(kind, names, records);
   if (headerRow !== undefined) said.doubts.push(`the names of its columns are in row ${headerRow}, below titles`);
+  if (kind !== 'offers' && path?.split('/').length === 2)
+    said.doubts.push(
+      `it lies in ${kind}/ itself, with the logs of all others: the mapping is for this file alone. In a folder of its own, as ${kind}/partner/, later files are read by it, too`,
+    );
   const written = {
-    match: path === undefined ? `${kind}/NAME/**` : `${path.split('/').slice(0, -1).join('/')}/**`,
+    match: (path === null ? undefined : globFor(path)) ?? `${kind}/NAME/**`,
     ...(Object.keys(format).length > 0 && { format }),
     ...(fields !== undefined && { fields }),
   };

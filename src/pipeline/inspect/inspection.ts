@@ -25,6 +25,8 @@ export interface SeenPlace {
 
 export interface Inspection extends TriedRecords {
   file: string;
+  /** Its path in the landing folder; null elsewhere. */
+  path: string | null;
   bytes: number;
   format: string;
   /** Why landing would quarantine it as it is; null where it can be read. */

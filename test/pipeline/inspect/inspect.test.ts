@@ -387,6 +387,34 @@ describe('writing a mapping', () => {
     expect(await readFile(data.settingsFile, 'utf8')).toBe(after);
   });
 
+  const fields = { conversion_id: 'id', click_id: 'sub', kind: { value: 'credit' }, occurred_at: 'at' };
+  const foreignList = 'Transaction ID,Click ID,Conversion Time,Payout\nv-1,c-1,2026-11-18T10:00:00Z,1\n';
+
+  it.each(['Partner (EU) [x]', '{a,b}', '!(x)', '**', '[!a]', '?(b)', 'a+(b)c', 'back\\slash', '[x'])(
+    'is for the files of a folder of any name: %s',
+    async (folder) => {
+      const name = (each: string) => `landing/conversions/${each}/october.csv`;
+      const data = await newData();
+      const { written } = await inspected(foreignList, { name: name(folder) }, data);
+      await writeMapping(data, { match: written?.['match'], fields });
+      expect(await inspected(foreignList, { name: name(folder) }, data)).toMatchObject({ mapping_is: 'configured' });
+      expect(await inspected(foreignList, { name: name('other') }, data)).toMatchObject({ mapping_is: 'proposed' });
+    },
+  );
+
+  it('is for the file alone where it has no folder of its own, and for no log in our own fields', async () => {
+    const data = await newData();
+    const found = await inspected(foreignList, { name: 'landing/conversions/october.csv' }, data);
+    expect(found.written).toMatchObject({ match: 'conversions/october.csv' });
+    expect(found.doubts.join('\n')).toContain('the mapping is for this file alone');
+    for (const match of ['conversions/**', 'conversions/*/**', 'conversions/tracker/**'])
+      await expect(writeMapping(data, { match, fields }, 'conversions/october.csv')).rejects.toThrow(
+        `nothing is written: ${match} is for conversions/tracker/, too`,
+      );
+    await writeFile(data.settingsFile, '{"files": [{"match": "conversions/tracker/**"}]}');
+    await writeMapping(data, { match: 'conversions/**', fields });
+  });
+
   it('changes the file that a link leads to', async () => {
     const data = await newData();
     const kept = join(data.root, 'kept.json');

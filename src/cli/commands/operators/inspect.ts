@@ -65,7 +65,7 @@ export function addInspectCommand(program: Command, context: CommandContext): vo
       const unpacked_gigabytes = Math.min(settings.unpacked_gigabytes, (maxUnpacked ?? Infinity) / 1000);
       const inspection = await inspectFile(data, { ...settings, unpacked_gigabytes }, request, Date.now());
       const written = inspection.written && { ...inspection.written, ...(match !== undefined && { match }) };
-      if (options.write) await writeMapping(data, proposed(inspection, written));
+      if (options.write) await writeMapping(data, proposed(inspection, written), inspection.path ?? undefined);
       const answer = { ...inspection, written, is_written: options.write === true };
       printAnswer(context, options, answer, describe({ ...inspection, written }, options.write === true));
       if (inspection.problem !== null || inspection.missing.length > 0) process.exitCode = exitCode.failed;
