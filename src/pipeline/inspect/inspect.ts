@@ -18,6 +18,7 @@ import { absentIn } from '../landing/lines/map-lines.ts';
 import { conflictCure } from './conflict-cure.ts';
 import { globFor } from './file-glob.ts';
 import type { Inspection, SeenPlace } from './inspection.ts';
+import { hasOwnFields, withCurrency } from './own-fields.ts';
 import { proposeMapping, type Proposal } from './propose-mapping.ts';
 import { TrialReading } from './trial-reading.ts';
 
@@ -273,10 +274,12 @@ function mappingFor(
       mapping: configured,
       doubts: isTable ? absentIn(configured, names).map((absent) => columnDoubt(absent, names)) : [],
     };
-  const isOurs = mappedFields[kind].required.every((choice) => choice.some((name) => names.includes(name)));
-  if (isOurs && headerRow === undefined) return { ...none, mapping_is: 'none', mapping: undefined };
+  const isOurs = hasOwnFields(kind, names);
+  const ofCurrency = isOurs ? withCurrency(kind, names, records) : undefined;
+  if (isOurs && headerRow === undefined && ofCurrency === undefined)
+    return { ...none, mapping_is: 'none', mapping: undefined };
   const { fields, ...said }: Partial<Proposal> & Omit<Proposal, 'fields'> = isOurs
-    ? { seen: {}, missing: [], doubts: [] }
+    ? (ofCurrency ?? { seen: {}, missing: [], doubts: [] })
     : proposeMapping(kind, names, records);
   if (headerRow !== undefined) said.doubts.push(`the names of its columns are in row ${headerRow}, below titles`);
   if (kind !== 'offers' && path?.split('/').length === 2)

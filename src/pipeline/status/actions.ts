@@ -168,6 +168,7 @@ function fileActions({
   rejected_rows_of_last_day,
   absent_columns,
   conflicts,
+  unread_currencies,
 }: StatusReport): AdvisedAction[] {
   const actions: AdvisedAction[] = held.map(({ file_id, source, path, reason }) => ({
     what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
@@ -193,6 +194,11 @@ function fileActions({
     actions.push({
       what: `${counted(rows, 'row')} of ${kind} in ${counted(files, 'file')} of the last 24 hours ${rows === 1 ? 'says' : 'say'} something else than the first one under the same id, and ${rows === 1 ? 'does' : 'do'} not count, the last in ${path}: ${conflictCure(kind)}`,
       command: `offerline sql "SELECT path, rows, conflicts FROM ingest_files WHERE conflicts > 0 ORDER BY file_id DESC LIMIT 20"`,
+    });
+  for (const { files, path } of unread_currencies)
+    actions.push({
+      what: `${counted(files, 'file')} of conversions of the last 24 hours ${files === 1 ? 'names' : 'name'} a currency that our own fields do not have, so all amounts count as USD, the last ${path}: where they are not, have its currency read by a mapping, as \`inspect\` proposes`,
+      command: `offerline sql "FROM ingest_warnings WHERE warning = 'unknown_field' AND lower(field) = 'currency'"`,
     });
   const [mostRejected] = rejects_of_last_day;
   if (mostRejected !== undefined)

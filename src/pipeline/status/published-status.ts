@@ -23,6 +23,11 @@ export interface PublishedStatus {
    * their number by kind, that of the files, and the last file.
    */
   conflicts: { kind: LandingKind; rows: number; files: number; path: string }[];
+  /**
+   * Conversion logs of the last 24 hours in our own fields that name a currency beside them, which is not read: their
+   * number, and the last.
+   */
+  unread_currencies: { files: number; path: string }[];
   /** Catalog exports that wait for an operator. */
   held: { file_id: number; source: string; path: string; reason: string }[];
   /** Landing files that could not be read, and are still there. */
@@ -50,6 +55,7 @@ export const nothingPublished: PublishedStatus = {
   rejected_rows_of_last_day: 0,
   absent_columns: [],
   conflicts: [],
+  unread_currencies: [],
   held: [],
   quarantined: [],
   set_aside: [],
@@ -109,6 +115,11 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
       conflicts: await query<PublishedStatus['conflicts'][number]>(
         `SELECT kind, sum(conflicts) AS rows, count(*) AS files, arg_max(path, file_id) AS path FROM ingest_files
          WHERE conflicts > 0 AND ingested_at > TIMESTAMPTZ '${dayAgo}' GROUP BY kind ORDER BY kind`,
+      ),
+      unread_currencies: await query<PublishedStatus['unread_currencies'][number]>(
+        `SELECT count(*) AS files, arg_max(path, file_id) AS path FROM ingest_warnings JOIN ingest_files USING (file_id)
+         WHERE kind = 'conversions' AND warning = 'unknown_field' AND lower(field) = 'currency' AND ingested_at > TIMESTAMPTZ '${dayAgo}'
+         HAVING files > 0`,
       ),
       held: await query<PublishedStatus['held'][number]>(
         `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,

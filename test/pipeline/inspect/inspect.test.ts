@@ -247,8 +247,10 @@ describe('a table of our own columns', () => {
   });
 
   it('that lacks one which each record needs says so', async () => {
-    const text = 'conversion_id,click_id,status,occurred_at\nv,c,approved,2026-11-18T10:00:00Z\n';
-    const found = await inspected(text, { as: 'conversions', name: 'list.csv' });
+    const data = await newData();
+    await writeMapping(data, { match: 'conversions/own/**', format: { skip: 1 } });
+    const text = '\nconversion_id,click_id,status,occurred_at\nv,c,approved,2026-11-18T10:00:00Z\n';
+    const found = await inspected(text, { name: 'landing/conversions/own/list.csv' }, data);
     expect(found.problem?.reason).toBe('missing_column');
   });
 });
@@ -346,6 +348,43 @@ describe('a conversion id that several rows have', () => {
     const found = await inspected(`${text}\n`, { name: `landing/${path}` }, data);
     expect(found).toMatchObject({ conflicts, rejects: [] });
     expect(found.doubts.some((doubt) => doubt.startsWith('1 of them says something else'))).toBe(conflicts === 1);
+  });
+});
+
+describe('conversions in our own fields', () => {
+  const name = 'landing/conversions/own/a.csv';
+
+  it('are mapped where they say how they stand', async () => {
+    const csv = `conversion_id,click_id,status,occurred_at,payout
+v-1,c-1,approved,2026-11-18T10:00:00Z,1
+v-2,c-2,declined,2026-11-18T10:00:00Z,2
+`;
+    const [first, ...rows] = csv
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+    const records = rows.map((row) => Object.fromEntries(row.map((cell, index) => [first?.[index], cell])) as object);
+    for (const text of [csv, `${records.map((each) => JSON.stringify(each)).join('\n')}\n`])
+      expect(await inspected(text, { name })).toMatchObject({
+        mapping_is: 'proposed',
+        written: { fields: { status: { at: 'status', words: { approved: 'credit', declined: 'reject' } } } },
+        rejects: [],
+        rows: [{ kind: 'credit' }, { kind: 'reject' }],
+      });
+  });
+
+  it('are mapped where they name another currency than USD', async () => {
+    const csv = (currency: string) =>
+      `conversion_id,click_id,kind,occurred_at,payout,currency\nv-1,c-1,credit,2026-11-18T10:00:00Z,100,${currency}\n`;
+    const found = await inspected(csv('INR'), { name });
+    const own = ['conversion_id', 'click_id', 'kind', 'occurred_at', 'payout', 'currency'];
+    expect(found).toMatchObject({
+      mapping_is: 'proposed',
+      written: { match: 'conversions/own/**', fields: Object.fromEntries(own.map((field) => [field, field])) },
+      rejects: [{ reason: 'no_rate' }],
+    });
+    expect(found.doubts.join('\n')).toContain('without a mapping amounts count as USD');
+    expect(await inspected(csv('usd'), { name })).toMatchObject({ mapping_is: 'none', rejects: [] });
   });
 });
 

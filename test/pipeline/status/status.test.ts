@@ -15,6 +15,7 @@ import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
 import { readRecentRuns } from '../../../src/pipeline/runs/recent-runs.ts';
 import { nothingPublished } from '../../../src/pipeline/status/published-status.ts';
 import type { StatusReport } from '../../../src/pipeline/status/status-report.ts';
+import { writeMapping } from '../../../src/pipeline/inspect/write-mapping.ts';
 import { readStatus, type Status } from '../../../src/pipeline/status/status.ts';
 import { adviseActions } from '../../../src/pipeline/status/actions.ts';
 import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
@@ -651,4 +652,23 @@ it('names rows that do not count since another says something else under their i
   ]);
   expect(alarms).toEqual([]);
   expect((await at('2026-03-11T12:10:00Z')).conflicts).toEqual([]);
+});
+
+it('names logs in our own fields with a currency; a mapping that takes them over is refused', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await mkdir(join(data.landing, 'conversions/own'), { recursive: true });
+  const log = 'conversion_id,click_id,kind,occurred_at,payout,currency\nv,c,credit,2026-03-10T10:00:00Z,100,INR\n';
+  await writeFile(join(data.landing, 'conversions/own/a.csv'), log);
+  await pipeline.refresh(noon);
+  const { unread_currencies, to_do } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
+  expect(unread_currencies).toEqual([{ files: 1, path: 'conversions/own/a.csv' }]);
+  expect(to_do.map(({ what }) => what).join('\n')).toContain(
+    'all amounts count as USD, the last conversions/own/a.csv',
+  );
+  const mapping = { match: 'conversions/own/**' };
+  await expect(writeMapping(data, mapping, 'conversions/own/b.csv')).rejects.toThrow(
+    'is for conversions/own/a.csv, too',
+  );
+  await writeMapping(data, mapping, 'conversions/own/a.csv');
 });
