@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fileCure } from '../../../src/pipeline/inspect/file-cure.ts';
 import { linesOfFile } from '../../support/lines-of-file.ts';
 import { workbookOf } from '../../support/packed-files.ts';
 
@@ -51,6 +52,14 @@ describe('settings of a text', () => {
     expect([read.problem, read.firstRow, parse(read.lines)]).toEqual([undefined, firstRow, [record]]);
     const packed = await linesOfFile(Buffer.from(`\ufeff${text}`, 'utf16le'), { settings });
     expect([packed.firstRow, packed.lines]).toEqual([firstRow, read.lines]);
+  });
+
+  it('name the columns of a header in which one has no name, as its cure says', async () => {
+    const text = ',click_id\n0,a\n';
+    const { problem } = await linesOfFile(text);
+    const [, format = ''] = /as in (\{"skip".*?\})/.exec(fileCure(problem?.reason ?? '')) ?? [];
+    const read = await linesOfFile(text, { settings: JSON.parse(format) as object });
+    expect(parse(read.lines)).toEqual([{ row: '0', click_id: 'a' }]);
   });
 
   it.each([
