@@ -13,6 +13,7 @@ const pulledCures: Readonly<Record<string, string>> = {
   correction: 'it corrects another one, to whose amount it is added',
   corrects_unlisted: 'what it corrects is not listed: "reversal_days" has to reach back to it',
   no_click: 'it carries no click id of ours, so that nobody can be credited: our links must hand it over',
+  secret_in_id: 'its id contains a secret of {source}, without which two ids could be one: ask the network for others',
   unreadable: 'it has no id, or no time or status that is known',
   unknown_status: 'the status is no word that is known: "words" of a declared field translates it',
   bad_time: 'its time cannot be read: "time" of a declared field says how it is written',
@@ -37,6 +38,7 @@ const warnings: Readonly<Record<string, string>> = {
   region_rules: 'it is for regions, cities or the like only: it is shown in their whole countries',
   os_versions: 'it is for some versions of a system only: it is shown on all of them',
   other_rules: 'it is for some carriers, connections, languages, browsers or the like only: it is shown on all of them',
+  secret_removed: 'the network repeats a secret of the source in its texts: it is replaced there by •••',
   unknown_field: 'nothing of ours has this name, so that it is not kept',
 };
 

@@ -10,6 +10,7 @@ import { declaredOffer, hasField, idPlaces } from './connectors/declared.ts';
 import { canonicalOffer } from './records/canonical-offer.ts';
 import { withClickId, type ClickIdPlace } from './records/click-link.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
+import { conversionWithoutSecrets, isKey, offerWithoutSecrets } from './records/without-secrets.ts';
 import { basicText, type TemplateValues } from './http/request-template.ts';
 import { isoDate, type DateFormat } from './http/window-days.ts';
 
@@ -59,20 +60,42 @@ export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
     ]),
   );
   const redactor = new Redactor(Object.values(secrets));
+  const ofRecords = new Redactor(Object.values(secrets).filter(isKey));
+  const add = (secret: string) => [redactor, ofRecords].forEach((each) => each.add(secret));
   const [offers, conversions] = [offersOf(entry), conversionsOf(entry)];
   // HTTP Basic sends both secrets as one base64 text, in which the redactor would find neither.
   for (const stream of [offers?.stream, offers?.campaigns?.stream, conversions?.stream])
-    for (const basic of [stream?.basic, stream?.token?.basic])
-      if (basic !== undefined) redactor.add(basicText(basic, secrets));
+    for (const basic of [stream?.basic, stream?.token?.basic]) if (basic !== undefined) add(basicText(basic, secrets));
   return {
     name: entry.source,
     baseUrl: entry.base_url ?? connector.baseUrl ?? '',
     secrets,
     account: accountOf(entry.source, secrets),
     redactor,
-    onToken: (token) => redactor.add(token),
-    offers: entry.pull.includes('offers') ? offers : undefined,
-    conversions: entry.pull.includes('conversions') ? conversions : undefined,
+    onToken: add,
+    ...withoutSecrets(
+      entry.pull.includes('offers') ? offers : undefined,
+      entry.pull.includes('conversions') ? conversions : undefined,
+      (text) => ofRecords.redact(text),
+    ),
+  };
+}
+
+/** The lists, with records in which nothing has a secret that the network echoes. */
+function withoutSecrets(
+  offers: ResolvedSource['offers'],
+  conversions: ResolvedSource['conversions'],
+  redact: (text: string) => string,
+): Pick<ResolvedSource, 'offers' | 'conversions'> {
+  return {
+    offers: offers && {
+      ...offers,
+      toCanonical: (record, link) => offerWithoutSecrets(offers.toCanonical(record, link), redact),
+    },
+    conversions: conversions && {
+      ...conversions,
+      toConversion: (record) => conversionWithoutSecrets(conversions.toConversion(record), redact),
+    },
   };
 }
 

@@ -25,4 +25,11 @@ export interface NetworkConversion {
 
 /** Why a record is no conversion that can be reported; such ones are counted. */
 export type NoConversion =
-  'unreadable' | 'passed_over' | 'unknown_status' | 'bad_time' | 'bad_payout' | 'correction' | 'corrects_unlisted';
+  | 'unreadable'
+  | 'passed_over'
+  | 'unknown_status'
+  | 'bad_time'
+  | 'bad_payout'
+  | 'correction'
+  | 'corrects_unlisted'
+  | 'secret_in_id';
