@@ -30,7 +30,7 @@ import {
 import { modeAdvice } from './mode-advice.ts';
 
 export interface PullRequest extends SourcesRequest {
-  /** Only sources without a schedule of their own. */
+  /** Only sources without a schedule of their own that nobody pulls: the others delay none. */
   scheduled?: boolean;
 }
 
@@ -77,10 +77,12 @@ export async function pullSources(
   // A pull of named sources is recorded in the pull ledger only.
   const noting = names.length === 0 ? { data, effects, logger: terminal.logger } : undefined;
   try {
-    const pulled = await askSources(request, clock, isWanted, (entry, asking) =>
-      pullSource(entry, settings, { ...asking, data, ledger, effects }),
+    const wanted = await askSources(request, clock, isWanted, (entry, asking) =>
+      pullSource(entry, settings, { ...asking, data, ledger, effects, passesOver: request.scheduled === true }),
     );
-    if (noting !== undefined) await notePulled(noting, pulled);
+    const pulled = wanted.filter((each) => each !== undefined);
+    // A run that passes over all sources is no news of them.
+    if (noting !== undefined && (pulled.length > 0 || wanted.length === 0)) await notePulled(noting, pulled);
     return pulled;
   } catch (error) {
     if (noting !== undefined) await noteOutcome(noting, 'pull', error);
@@ -99,10 +101,13 @@ interface Pulling extends AskingSources {
   data: DataDirectory;
   ledger: PullLedger;
   effects: Effects;
+  /** Passes over a source that another process pulls, in place of waiting for it. */
+  passesOver: boolean;
 }
 
-async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulling): Promise<PulledSource> {
-  const { data, ledger, stop, clock } = pulling;
+/** Pulls a source; undefined where it is passed over. */
+async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulling): Promise<PulledSource | undefined> {
+  const { data, ledger, stop, clock, passesOver } = pulling;
   const { logger } = pulling.terminal;
   let result: PulledSource = {
     source: entry.source,
@@ -121,7 +126,7 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
   let redact = (text: string) => text;
   let lock: ProcessLock | undefined;
   try {
-    lock = await lockOf(data, entry.source, (message) => logger.info(message));
+    lock = await lockOf(data, entry.source, passesOver ? 0 : 3600, (message) => logger.info(message));
     const startedAt = momentOfMilliseconds(clock.now());
     pullId = ledger.begin(entry.source, startedAt);
     const source = resolveSource(entry) as ResolvedSource;
@@ -134,6 +139,10 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     result = { ...result, status: 'done' };
     logger.info({ ...result, error: undefined }, 'pulled');
   } catch (error) {
+    if (passesOver && error instanceof SourceBusyError) {
+      logger.info({ source: entry.source }, 'its pull before is still under way: passed over until the next moment');
+      return undefined;
+    }
     const reason = stop.aborted ? 'it was asked to end' : redact((error as Error).message);
     result = { ...result, status: stop.aborted ? 'interrupted' : 'failed', error: reason };
     const stays = entry.s3 === undefined ? 'its last catalog stays' : 'the objects that it gave so far stay';
@@ -252,13 +261,13 @@ async function pullBucket(
     );
 }
 
-function lockOf(data: DataDirectory, source: string, onWaiting: (message: string) => void) {
+function lockOf(data: DataDirectory, source: string, waitSeconds: number, onWaiting: (message: string) => void) {
   return acquireProcessLock(
     {
       name: `source ${source}`,
       lockFile: data.sourceLockFile(source),
       busy: (message) => new SourceBusyError(message),
     },
-    { command: 'sources pull', waitSeconds: 3600, onWaiting },
+    { command: 'sources pull', waitSeconds, onWaiting },
   );
 }

@@ -49,8 +49,8 @@ interface Waiting {
 }
 
 /**
- * A pipeline's part of the schedule: decides which of its moments get a run, one run at a time. All times in
- * milliseconds since the epoch.
+ * A pipeline's part of the schedule: decides which of its moments get a run, one run at a time unless the plan lets
+ * them begin beside each other. All times in milliseconds since the epoch.
  */
 export class ScheduleLane {
   readonly #pipeline: ScheduledPipeline;
@@ -61,6 +61,8 @@ export class ScheduleLane {
   /** Moments up to here have been decided on. */
   #handledUntil: number;
   #working: Promise<void> | undefined;
+  /** Runs beside that one. */
+  readonly #beside = new Set<Promise<void>>();
   #stopped = false;
 
   constructor(pipeline: ScheduledPipeline, times: CronTimes, start: StartRun, logger: Logger) {
@@ -102,7 +104,12 @@ export class ScheduleLane {
     if (this.#pipeline.plan.catch_up === 'none' && now - time > lateMilliseconds) return;
     // There are others where the plan asks for all, and the machine slept or the clock was set.
     this.#catchUp(passed.slice(0, -1));
-    if (this.#working !== undefined && this.#pipeline.plan.overlap === 'skip') {
+    const { overlap } = this.#pipeline.plan;
+    if (this.#working !== undefined && overlap === 'beside') {
+      this.#beginBeside(time);
+      return;
+    }
+    if (this.#working !== undefined && overlap === 'skip') {
       this.#logger.info(
         { pipeline: this.#pipeline.name },
         'the run before is still under way; this moment of the schedule is left out',
@@ -117,10 +124,10 @@ export class ScheduleLane {
     if (!this.#stopped) this.#queue(now);
   }
 
-  /** No further runs. Resolves when the one under way has ended. */
+  /** No further runs. Resolves when those under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#working;
+    await Promise.all([this.#working, ...this.#beside]);
   }
 
   /** Queues a run for each of these moments, which may be more than arguments of a call. */
@@ -133,6 +140,11 @@ export class ScheduleLane {
     if (this.#waiting.at(-1)?.isCatchUp === false) this.#waiting.pop();
     this.#waiting.push({ time, isCatchUp: false });
     void this.#work();
+  }
+
+  #beginBeside(time: number): void {
+    const run = this.#tryRun({ time, isCatchUp: false }).finally(() => this.#beside.delete(run));
+    this.#beside.add(run);
   }
 
   /** Moments in (handled, until], or the newest of them alone where the plan asks for no more. */
@@ -165,18 +177,22 @@ export class ScheduleLane {
     while (!this.#stopped) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      try {
-        await this.#run(next);
-      } catch (error) {
-        this.#logger.error(
-          // An operator's mistake is one line; a stack would not help to mend it.
-          {
-            pipeline: this.#pipeline.name,
-            ...(error instanceof OfferlineError ? { reason: error.message } : { err: error }),
-          },
-          'a scheduled run could not be started; its next moment tries again',
-        );
-      }
+      await this.#tryRun(next);
+    }
+  }
+
+  async #tryRun(next: Waiting): Promise<void> {
+    try {
+      await this.#run(next);
+    } catch (error) {
+      this.#logger.error(
+        // An operator's mistake is one line; a stack would not help to mend it.
+        {
+          pipeline: this.#pipeline.name,
+          ...(error instanceof OfferlineError ? { reason: error.message } : { err: error }),
+        },
+        'a scheduled run could not be started; its next moment tries again',
+      );
     }
   }
 

@@ -251,7 +251,7 @@ export const settingsSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>;
 /** One entry of `schedule`. */
-export type Plan = NonNullable<Settings['schedule']['refresh' | 'postbacks']>;
+export type Plan = NonNullable<Settings['schedule']['refresh' | 'postbacks' | 'pull']>;
 
 export const defaultSettings: Settings = settingsSchema.parse({});
 

@@ -218,6 +218,22 @@ it('or queues it, one run for all that waited', async () => {
   expect(scheduler.runs).toEqual(['13:00', '15:00']);
 });
 
+it('or begins beside it, and ends when all of them have', async () => {
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    { overlap: 'beside' },
+    { coveredUntil: '2026-11-18T12:00:00Z' },
+  );
+  for (const hour of [13, 14, 15]) await scheduler.tick(`2026-11-18T${hour}:00:00Z`);
+  expect(scheduler.runs).toEqual(['13:00', '14:00', '15:00']);
+  let hasStopped = false;
+  const stopped = scheduler.schedule.stop().then(() => (hasStopped = true));
+  await scheduler.end();
+  await scheduler.end();
+  expect(hasStopped).toBe(false);
+  await scheduler.end();
+  await stopped;
+});
+
 it('runs at once when something lands, and once more for what lands meanwhile', async () => {
   let land = () => {};
   let watching = false;
@@ -415,7 +431,7 @@ describe('the moments of an expression', () => {
     );
     expect(schedule).toEqual({
       refresh: { ...plan('0 * * * *'), watch: 'tracker' },
-      pull: plan('*/20 * * * *'),
+      pull: { ...plan('*/20 * * * *'), overlap: 'beside' },
       postbacks: null,
       maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' },
       pictures: plan('*/15 * * * *'),
