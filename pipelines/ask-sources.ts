@@ -4,9 +4,11 @@ import { UsageError } from '../src/kit/errors/errors.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import { pulledSources, readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
+import { BegunRequests } from '../src/sources/http/begun-requests.ts';
 import { Budgets, type PullClock } from '../src/sources/http/budget.ts';
 import { HttpExchanges } from '../src/sources/http/exchange.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
+import { openPullMemory } from '../src/sources/pull-database.ts';
 import type { ResolvedSource } from '../src/sources/resolve-source.ts';
 import type { BucketAccess } from '../src/sources/s3/bucket.ts';
 import type { Asking } from '../src/sources/s3/tries.ts';
@@ -18,6 +20,8 @@ export interface SourcesRequest {
   names?: readonly string[];
   /** Aborted when the work is asked to end. */
   stop?: AbortSignal;
+  /** Requests that count in the budgets of hosts; without it only those of this work. */
+  begun?: BegunRequests;
 }
 
 /** Shared by all sources of one request: connections, and the budgets of hosts. */
@@ -31,7 +35,7 @@ export interface AskingSources {
 
 export const realPullClock: PullClock = {
   now: () => Date.now(),
-  steady: () => performance.now(),
+  steady: () => Number(process.hrtime.bigint() / 1_000_000n),
   wait: async (milliseconds, signal) => {
     await setTimeout(milliseconds, undefined, { signal });
   },
@@ -58,12 +62,13 @@ export async function askSources<Result>(
 /** Does work that asks sources, with connections that end with it. */
 export async function askingAt<Result>(
   clock: PullClock,
-  { terminal, stop = new AbortController().signal }: Pick<SourcesRequest, 'terminal' | 'stop'>,
+  { terminal, stop = new AbortController().signal, begun }: Pick<SourcesRequest, 'terminal' | 'stop' | 'begun'>,
   work: (asking: AskingSources) => Promise<Result>,
 ): Promise<Result> {
+  using ofThisWork = new BegunRequests(openPullMemory());
   const exchanges = new HttpExchanges();
   try {
-    return await work({ terminal, exchanges, budgets: new Budgets(clock), stop, clock });
+    return await work({ terminal, exchanges, budgets: new Budgets(clock, begun ?? ofThisWork), stop, clock });
   } finally {
     await exchanges.close();
   }

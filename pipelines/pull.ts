@@ -6,9 +6,11 @@ import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { acquireProcessLock, type ProcessLock } from '../src/kit/files/process-lock.ts';
 import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
+import { BegunRequests } from '../src/sources/http/begun-requests.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
 import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
+import { openPullDatabase } from '../src/sources/pull-database.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
 import { EmittedStore } from '../src/sources/conversions/emitted-store.ts';
 import { CampaignLinkStore } from '../src/sources/campaign-links.ts';
@@ -73,11 +75,12 @@ export async function pullSources(
   const { data, terminal, names = [] } = request;
   const settings = readSettings(data);
   using ledger = new PullLedger(data);
+  using begun = new BegunRequests(openPullDatabase(data));
   const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
   // A pull of named sources is recorded in the pull ledger only.
   const noting = names.length === 0 ? { data, effects, logger: terminal.logger } : undefined;
   try {
-    const wanted = await askSources(request, clock, isWanted, (entry, asking) =>
+    const wanted = await askSources({ ...request, begun }, clock, isWanted, (entry, asking) =>
       pullSource(entry, settings, { ...asking, data, ledger, effects, passesOver: request.scheduled === true }),
     );
     const pulled = wanted.filter((each) => each !== undefined);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { packageFile } from '../kit/files/package-files.ts';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { OfferlineError } from '../kit/errors/errors.ts';
@@ -25,8 +25,8 @@ export class DamagedPullsError extends OfferlineError {
 }
 
 /**
- * Opens the file that the pull ledger, emitted conversions and copied objects share, made where there is none. Throws
- * `DamagedPullsError`.
+ * Opens the file that the pull ledger, emitted conversions, copied objects and budgets share, made where there is none.
+ * Throws `DamagedPullsError`.
  */
 export function openPullDatabase({ pullLedgerFile: file }: Pick<DataDirectory, 'pullLedgerFile'>): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -38,6 +38,13 @@ export function openPullDatabase({ pullLedgerFile: file }: Pick<DataDirectory, '
     database?.close();
     throw isSqliteDamage(error) ? new DamagedPullsError(file, error) : error;
   }
+}
+
+/** Opens a database of the same tables that ends with the process, for what writes nothing. */
+export function openPullMemory(): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  migrateSqlite(database, ':memory:', migrations);
+  return database;
 }
 
 /** False where nothing has ever been pulled. */

@@ -1,10 +1,14 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { fetchingOf } from '../../pipelines/ask-sources.ts';
+import { pullSources } from '../../pipelines/pull.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
+import { BegunRequests } from '../../src/sources/http/begun-requests.ts';
 import { Budgets } from '../../src/sources/http/budget.ts';
 import { HttpExchanges } from '../../src/sources/http/exchange.ts';
+import { openPullDatabase, openPullMemory } from '../../src/sources/pull-database.ts';
 import { resolveSource } from '../../src/sources/resolve-source.ts';
-import { clockFrom, dataWith, terminal } from '../support/declared-network.ts';
+import { clockFrom, dataWith, serve, terminal } from '../support/declared-network.ts';
 
 const http = (base_url: string, secrets: object, budget?: object) => ({
   connector: 'http',
@@ -36,7 +40,13 @@ it.each<[what: string, isShared: boolean, one: object, other: object]>([
   const clock = clockFrom(0);
   const exchanges = new HttpExchanges();
   onTestFinished(() => exchanges.close());
-  const asking = { terminal, exchanges, budgets: new Budgets(clock), stop: new AbortController().signal, clock };
+  const asking = {
+    terminal,
+    exchanges,
+    budgets: new Budgets(clock, new BegunRequests(openPullMemory())),
+    stop: new AbortController().signal,
+    clock,
+  };
   const [first, second] = sources.map((entry) => {
     const source = resolveSource(entry);
     const stream = (source?.offers ?? source?.conversions)?.stream;
@@ -63,7 +73,7 @@ it('the lists of a source keep the limit of each', async () => {
   const source = resolveSource(sources[0] as (typeof sources)[0]);
   let now = 0;
   const clock = { now: () => now, steady: () => now, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
-  const budgets = new Budgets(clock);
+  const budgets = new Budgets(clock, new BegunRequests(openPullMemory()));
   const { signal } = new AbortController();
   const twice = async (limit: { requests: number; seconds: number } | undefined) => {
     if (source === undefined || limit === undefined) throw new Error('no list');
@@ -87,10 +97,9 @@ it.each([
     wall += milliseconds;
     steady += milliseconds;
   };
-  const budget = new Budgets({ now: () => wall, steady: () => steady, wait, random: () => 0.5 }).of('host', 'account', {
-    requests: 1,
-    seconds: 30,
-  });
+  const clock = { now: () => wall, steady: () => steady, wait, random: () => 0.5 };
+  const budgets = new Budgets(clock, new BegunRequests(openPullMemory()));
+  const budget = budgets.of('host', 'account', { requests: 1, seconds: 30 });
   const { signal } = new AbortController();
   await budget.take(signal);
   wall += by;
@@ -100,4 +109,45 @@ it.each([
   wall += by;
   await budget.take(signal);
   expect(steady).toBe(120_000);
+});
+
+it('processes share a budget and a pause, which end with the clock since the start', async () => {
+  const data = await dataWith();
+  let now = 1_000_000;
+  const clock = { now: () => now, steady: () => now, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  const limit = { requests: 2, seconds: 30 };
+  const budgetOfProcess = () => {
+    const begun = new BegunRequests(openPullDatabase(data));
+    onTestFinished(() => begun[Symbol.dispose]());
+    return new Budgets(clock, begun).of('north.example', 'account', limit);
+  };
+  const { signal } = new AbortController();
+  const [one, other] = [budgetOfProcess(), budgetOfProcess()];
+  const waited = async (budget: typeof one) => {
+    const begun = now;
+    await budget.take(signal);
+    return now - begun;
+  };
+  expect([await waited(one), await waited(other), await waited(one), await waited(budgetOfProcess())]).toEqual([
+    0, 0, 30_000, 0,
+  ]);
+  one.pause(90_000);
+  other.pause(1000);
+  expect(await waited(other)).toBe(90_000);
+  one.pause(90_000);
+  // The machine starts again.
+  now = 1000;
+  expect([await waited(other), await waited(one)]).toEqual([0, 0]);
+});
+
+it('a pull counts what earlier ones have asked of the account', async () => {
+  const url = await serve(() => JSON.stringify([{ id: '1' }]));
+  const own = http(url, { key: 'k3y' }, { requests: 1, seconds: 600 });
+  const data = await dataWith({ source: 'one', ...own }, { source: 'other', ...own });
+  const clock = clockFrom(Date.parse('2026-11-20T12:00:00Z'));
+  const begun = clock.steady();
+  const pull = (name: string) => pullSources({ data, terminal, names: [name] }, realEffects, clock);
+  expect(await pull('one')).toMatchObject([{ status: 'done' }]);
+  expect(await pull('other')).toMatchObject([{ status: 'done' }]);
+  expect(clock.steady() - begun).toBeGreaterThanOrEqual(600_000);
 });

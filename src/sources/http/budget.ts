@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto';
+import type { BegunRequests } from './begun-requests.ts';
+
 /** Limit of requests that may begin within any interval of so many seconds. */
 export interface BudgetLimit {
   requests: number;
@@ -8,7 +11,7 @@ export interface BudgetLimit {
 export interface PullClock {
   /** Time since the epoch. */
   now(): number;
-  /** The clock that budgets go by: nobody sets it. */
+  /** The clock that budgets go by: nobody sets it, and all processes of a machine have the same. */
   steady(): number;
   /** Throws the signal's reason once it is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
@@ -18,16 +21,17 @@ export interface PullClock {
 
 /** Requests of one host and account by one limit. Pulls that share it wait for one another. */
 export class Budget {
+  readonly #key: string;
   readonly #limit: BudgetLimit;
   readonly #clock: PullClock;
-  /** Beginnings of the requests within the interval, ascending. */
-  readonly #begun: number[] = [];
+  readonly #begun: BegunRequests;
   #queue: Promise<void> = Promise.resolve();
-  #pausedUntil = 0;
 
-  constructor(limit: BudgetLimit, clock: PullClock) {
+  constructor(key: string, limit: BudgetLimit, clock: PullClock, begun: BegunRequests) {
+    this.#key = key;
     this.#limit = limit;
     this.#clock = clock;
+    this.#begun = begun;
   }
 
   /** Resolves when a request may begin, in the order of the calls. */
@@ -40,41 +44,40 @@ export class Budget {
 
   /** Lets no request begin for so long, as the server demands. */
   pause(milliseconds: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.steady() + milliseconds);
+    this.#begun.pause(this.#key, this.#clock.steady() + milliseconds);
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
+    const { requests, seconds } = this.#limit;
     for (;;) {
       signal.throwIfAborted();
       const now = this.#clock.steady();
-      const length = this.#limit.seconds * 1000;
-      while (this.#begun.length > 0 && (this.#begun[0] as number) <= now - length) this.#begun.shift();
-      const free = this.#begun.length < this.#limit.requests ? now : (this.#begun[0] as number) + length;
-      const until = Math.max(free, this.#pausedUntil);
-      if (until <= now) {
-        this.#begun.push(now);
-        return;
-      }
+      const until = this.#begun.begin(this.#key, { requests, length: seconds * 1000, now });
+      if (until <= now) return;
       await this.#clock.wait(until - now, signal);
     }
   }
 }
 
-/** The budgets of a process, by host, account and limit. */
+/** Budgets by host, account and limit. */
 export class Budgets {
   readonly #clock: PullClock;
+  readonly #begun: BegunRequests;
   readonly #budgets = new Map<string, Budget>();
 
-  constructor(clock: PullClock) {
+  /** `begun`: what processes share. */
+  constructor(clock: PullClock, begun: BegunRequests) {
     this.#clock = clock;
+    this.#begun = begun;
   }
 
   /** Returns the budget of an account: the same for all lists with the same limit. */
   of(host: string, account: string, limit: BudgetLimit): Budget {
-    const key = JSON.stringify([host, account, limit.requests, limit.seconds]);
+    // An account is its secrets.
+    const key = hash('sha256', JSON.stringify([host, account, limit.requests, limit.seconds])).slice(0, 32);
     const known = this.#budgets.get(key);
     if (known !== undefined) return known;
-    const budget = new Budget(limit, this.#clock);
+    const budget = new Budget(key, limit, this.#clock, this.#begun);
     this.#budgets.set(key, budget);
     return budget;
   }

@@ -2,6 +2,7 @@ import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-tex
 import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { requestedWait, waitAfter } from './retry-waits.ts';
+import { maxWaitMilliseconds } from './begun-requests.ts';
 import type { Budget, BudgetLimit, PullClock } from './budget.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
@@ -26,8 +27,6 @@ export class NoListError extends FetchError {}
 
 /** Tries for one page. */
 const maxTries = 5;
-/** Waits for one page together; a pull that would wait longer fails, and the schedule tries again. */
-const maxWaitMilliseconds = 15 * 60_000;
 
 /** Bytes of a whole pull. */
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
