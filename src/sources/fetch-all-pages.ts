@@ -4,7 +4,7 @@ import type { Stream } from './connectors/declaration.ts';
 import { FetchError, type FetchedPage } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
 import { recordsAt } from './records/records-at.ts';
-import { firstAddress, isEndUnstated, numberAt, Pages } from './next-page.ts';
+import { firstAddress, numberAt, Pages } from './next-page.ts';
 
 /** The list changed between its pages; another try may succeed. */
 export class MovedError extends FetchError {}
@@ -94,7 +94,7 @@ export async function fetchAllPages<Item extends ListItem>(
     reading.take(found, pages);
     if (found.length > 0 && ids.size === before && pages > 1) {
       // What is new came before the page, and pushed known records onto it.
-      if (isEndUnstated(stream, answer, total) || total !== first) break;
+      if (following.isEndUnstated(answer, total) || total !== first) break;
       throw new MovedError(`page ${pages} has no new record`);
     }
     const next = following.after(answer, { asked, found: found.length, records, total });

@@ -19,6 +19,10 @@ export class Pages {
   readonly #stream: Stream;
   /** Digests of the cursors so far: a cursor may have kilobytes. */
   readonly #cursors = new Set<string>();
+  /** An answer has said whether it is the last. */
+  #isEndStated = false;
+  /** Number of pages, as it was stated last. */
+  #pages: number | undefined;
 
   constructor(stream: Stream) {
     this.#stream = stream;
@@ -28,8 +32,36 @@ export class Pages {
   after(answer: FetchedPage, progress: Progress): PageAddress | undefined {
     const { paging } = this.#stream;
     if (paging.kind === 'cursor') return this.#byCursor(paging, answer, progress.asked);
-    const page = nextNumber(paging, answer, progress);
+    const page = this.#byNumber(paging, answer, progress);
     return page === undefined ? undefined : { ...progress.asked, page };
+  }
+
+  /** True where nothing says which page is the last: then pages are asked for until one has nothing new. */
+  isEndUnstated(answer: FetchedPage, total: number | undefined): boolean {
+    const { paging } = this.#stream;
+    if (total !== undefined || paging.kind === 'single' || paging.kind === 'cursor') return false;
+    return paging.kind === 'row' || !(this.#isEndStated || saysEnd(paging, answer));
+  }
+
+  #byNumber(
+    paging: Exclude<Stream['paging'], CursorPaging>,
+    answer: FetchedPage,
+    { asked: { page }, found, records, total }: Progress,
+  ): number | undefined {
+    if (paging.kind === 'single' || found === 0) return undefined;
+    if (total !== undefined && records >= total) return undefined;
+    // A server may send fewer records than requested: a page that is not full is no end.
+    if (paging.kind === 'row') return page + found;
+    if (total !== undefined) return page + 1;
+    this.#isEndStated ||= saysEnd(paging, answer);
+    this.#pages = numberAt(answer, paging.pages) ?? this.#pages;
+    const more = moreOf(paging.more, answer);
+    if (more !== undefined) return more ? page + 1 : undefined;
+    if (this.#pages !== undefined) return page - paging.first + 1 >= this.#pages ? undefined : page + 1;
+    const next = numberAt(answer, paging.next);
+    if (next !== undefined) return next > page ? next : undefined;
+    // Networks leave it out on the last page; where none had it, it says nothing.
+    return this.#isEndStated ? undefined : page + 1;
   }
 
   /** An empty page is no end: some networks filter after they have cut the pages. */
@@ -51,6 +83,7 @@ export class Pages {
   }
 }
 
+type NumberPaging = Extract<Stream['paging'], { kind: 'page' }>;
 type CursorPaging = Extract<Stream['paging'], { kind: 'cursor' }>;
 
 /** Characters of a cursor, or of the address of a page. */
@@ -62,30 +95,9 @@ export function firstAddress({ paging }: Stream): PageAddress {
   return { page: paging.kind === 'cursor' ? 1 : paging.first, size: paging.size };
 }
 
-function nextNumber(
-  paging: Exclude<Stream['paging'], CursorPaging>,
-  answer: FetchedPage,
-  { asked: { page }, found, records, total }: Progress,
-): number | undefined {
-  if (paging.kind === 'single' || found === 0) return undefined;
-  if (total !== undefined && records >= total) return undefined;
-  // A server may send fewer records than requested: a page that is not full is no end.
-  if (paging.kind === 'row') return page + found;
-  if (total !== undefined) return page + 1;
-  const more = moreOf(paging.more, answer);
-  if (more !== undefined) return more ? page + 1 : undefined;
-  const pages = numberAt(answer, paging.pages);
-  if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
-  const next = numberAt(answer, paging.next);
-  if (next !== undefined) return next > page ? next : undefined;
-  return page + 1;
-}
-
-/** True where nothing says which page is the last: then pages are asked for until one has nothing new. */
-export function isEndUnstated({ paging }: Stream, answer: FetchedPage, total: number | undefined): boolean {
-  if (total !== undefined || paging.kind === 'single' || paging.kind === 'cursor') return false;
-  if (paging.kind === 'row') return true;
-  return (moreOf(paging.more, answer) ?? numberAt(answer, paging.pages) ?? numberAt(answer, paging.next)) === undefined;
+/** True where an answer says whether it is the last. */
+function saysEnd(paging: NumberPaging, answer: FetchedPage): boolean {
+  return (moreOf(paging.more, answer) ?? numberAt(answer, paging.pages) ?? numberAt(answer, paging.next)) !== undefined;
 }
 
 function moreOf(place: AnswerPlace | undefined, answer: FetchedPage): boolean | undefined {

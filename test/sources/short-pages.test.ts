@@ -42,6 +42,24 @@ describe('pages that are shorter than asked for', () => {
     expect(pulled).toMatchObject({ status: 'done', pages: 4, records: 5 });
   });
 
+  it.each<[absent: string, paging: object, own: (page: number) => object]>([
+    ['next is null', { next: 'next' }, (page) => ({ next: page < 3 ? page + 1 : null })],
+    ['next is absent', { next: 'next' }, (page) => (page < 3 ? { next: page + 1 } : {})],
+    ['more is absent', { more: 'more' }, (page) => (page < 3 ? { more: true } : {})],
+    ['pages is on the first alone', { pages: 'pages' }, (page) => (page === 1 ? { pages: 3 } : {})],
+    ['next is a word', { more: 'more', next: 'next' }, (page) => ({ next: page < 3 ? page + 1 : 'none' })],
+  ])('end where %s on the last page, and answers before had it', async (_absent, paging, own) => {
+    // What follows the last page is another one that it repeats, which would fail the pull.
+    const { url, asked } = await cutNetwork((found, page) => ({
+      items: page > 3 ? [{ id: 'e' }] : found,
+      ...own(Math.min(page, 3)),
+    }));
+    const { pulled, offers } = await pullMine(declared(url, paging));
+    expect(pulled).toMatchObject({ error: null, status: 'done', pages: 3, records: 5 });
+    expect(exportedIds(offers)).toEqual(ids);
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
   it('end at a page of nothing but known records', async () => {
     const { url } = await cutNetwork((found, page) => ({ items: page === 4 ? [{ id: 'd' }, { id: 'e' }] : found }));
     const { pulled, offers } = await pullMine(declared(url, {}));
