@@ -88,6 +88,7 @@ class BucketPull {
     const leftovers = await this.#partsOf(kind);
     let from: string | undefined;
     let emptyPages = 0;
+    let firstKey: string | undefined;
     do {
       const page = await this.#bucket.list(prefix, from, this.#asking);
       this.#sum.pages++;
@@ -97,6 +98,14 @@ class BucketPull {
           'bucket',
           `bucket ${settings.bucket}: its list has ${mostEmptyPages} pages in a row that name no object; see base_url`,
         );
+      const begins = page.objects[0]?.key;
+      // A store that ignores the token gives the first page for ever. Not all of them list by order of keys.
+      if (begins !== undefined && begins === firstKey)
+        throw new BucketError(
+          'bucket',
+          `bucket ${settings.bucket}: a page of its list begins with the same key as the one before: the store does not go on where it is asked to; see base_url`,
+        );
+      firstKey = begins ?? firstKey;
       // What was taken may be archived by now.
       const wanted = taken.newOf(list, page.objects).filter((object) => {
         const reason = leftOutFor(object, prefix);

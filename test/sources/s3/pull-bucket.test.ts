@@ -429,6 +429,26 @@ describe('a pull of a bucket', () => {
     },
   );
 
+  it('fails where the store gives its first page again and again, each under a new token', async () => {
+    let listed = 0;
+    const time = '<LastModified>2026-11-18T10:00:00Z</LastModified>';
+    const objects = ['a', 'b'].map(
+      (name) => `<Contents><Key>clicks/${name}.tmp</Key>${time}<ETag>"1"</ETag><Size>1</Size></Contents>`,
+    );
+    const server = createServer((_request, response) => {
+      const more = `<IsTruncated>${++listed < 9}</IsTruncated><NextContinuationToken>${listed}</NextContinuationToken>`;
+      response.end(`<ListBucketResult><Name>logs</Name>${more}${objects.join('')}</ListBucketResult>`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.close().closeAllConnections();
+    });
+    await declare({ base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const error = expect.stringContaining('begins with the same key as the one before') as string;
+    expect(await pull()).toMatchObject({ status: 'failed', pages: 1, error });
+    expect(listed).toBe(2);
+  });
+
   it('follows no redirect', async () => {
     bucket.fault = () => ({ status: 301, code: 'PermanentRedirect', message: 'use another endpoint' });
     expect(await pull()).toMatchObject({ error: expect.stringContaining('say which by "region"') });
