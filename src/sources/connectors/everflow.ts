@@ -4,7 +4,7 @@ import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts'
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import { landingEvents, lowestMilestones, type Milestone } from '../records/milestones.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
-import { plainText } from '../../kit/intake/mapping/html.ts';
+import { maxPlainCharacters, plainText } from '../../kit/intake/mapping/html.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import { wholeDeviceTypes } from '../records/device-types.ts';
 import { trackingType } from '../records/tracking-type.ts';
@@ -89,7 +89,7 @@ const flatTypes = new Set(['cpa', 'cpa_cps', 'flat', 'cpl', 'cpi']);
 function everflowOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
   const title = record.title('name');
   const description = record.flag('is_description_plain_text')
-    ? record.text('html_description')
+    ? record.text('html_description')?.slice(0, maxPlainCharacters)
     : plainText(record.text('html_description'));
   if (!source.keepNonIncentive && forbidsIncentives(title, description)) return { leftOut: 'forbids_incentives' };
   const warnings = new Set<string>();

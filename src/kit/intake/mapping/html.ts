@@ -1,6 +1,7 @@
 import { decodeHTMLStrict } from 'entities';
 
-const maxCharacters = 20_000;
+/** Characters of a text that are read. */
+export const maxPlainCharacters = 20_000;
 
 /**
  * Converts HTML to the text that a person reads: without tags, torn ones included, and scripts, with entities replaced,
@@ -9,7 +10,7 @@ const maxCharacters = 20_000;
 export function plainText(html: string | undefined): string | undefined {
   if (html === undefined) return undefined;
   const text = html
-    .slice(0, maxCharacters)
+    .slice(0, maxPlainCharacters)
     .replaceAll(/<(script|style)\b[^>]*>[\s\S]*?(<\/\1\s*>|$)/gi, ' ')
     .replaceAll(/<(br|\/p|\/div|\/li|\/h[1-6])\b[^>]*(>|$)/gi, '\n')
     .replaceAll(/<!--[\s\S]*?(-->|$)/g, ' ')
