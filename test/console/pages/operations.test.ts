@@ -268,6 +268,26 @@ it('sources say when they are pulled next', async () => {
   }
 });
 
+it('sources without a new file say why', async () => {
+  const names = ['acts', 'idle', 'never'];
+  const sources = names.map((source) => ({ source, connector: 'everflow', secrets: { api_key: 'not-for-eyes' } }));
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  {
+    using ledger = new PullLedger(data);
+    ledger.end(ledger.begin('acts', asOf), asOf, { status: 'done', records: 0, conversion_lines: 7 });
+    ledger.end(ledger.begin('idle', asOf), asOf, { status: 'done', records: 3, conversion_lines: 0 });
+    ledger.end(ledger.begin('never', asOf), asOf, { status: 'failed', error: 'HTTP 503' });
+  }
+  try {
+    const { text } = await show('/sources');
+    expect(text).toMatch(/acts everflow .* 0 7 – it brought conversions alone .*idle .* 3 0 – it brought nothing new/);
+    expect(text).toMatch(/never everflow .*( – none){2} – none was whole/);
+  } finally {
+    await rm(data.sourcesFile);
+    await rm(data.sources, { recursive: true });
+  }
+});
+
 it('each thing to do is listed once, and marked where status fails for it', async () => {
   const sources = [{ source: 'away', connector: 'everflow', secrets: { api_key: 'not-for-eyes' } }];
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });

@@ -113,18 +113,32 @@ function addPullCommand(sources: Command, context: CommandContext): void {
         scheduled: options.scheduled === true,
         stop: stopSignal(terminal.logger),
       });
-      const shown = pulled.map(({ source, status, pages, records, file, left_out, error }) => ({
-        source,
-        status,
-        pages,
-        records,
-        left_out: Object.values(left_out).reduce((sum, each) => sum + each, 0),
-        file: file ?? (status === 'done' ? 'nothing new' : null),
-        error,
-      }));
+      const shown = pulledRows(pulled);
       printAnswer(context, options, { sources: pulled }, textTable(shown));
       if (pulled.some(({ status }) => status !== 'done')) process.exitCode = exitCode.failed;
     });
+}
+
+type Pulled = Awaited<ReturnType<typeof pullSources>>[number];
+
+/** Rows of a table of pulls, with columns of conversions where a source lists some. */
+function pulledRows(pulled: readonly Pulled[]) {
+  const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((sum, each) => sum + each, 0);
+  const listConversions = pulled.some(({ conversions }) => conversions > 0);
+  return pulled.map(({ source, status, pages, records, file, left_out, error, ...rest }) => ({
+    source,
+    status,
+    pages,
+    records,
+    left_out: sumOf(left_out),
+    file: file ?? (status === 'done' && rest.conversion_lines === 0 ? 'nothing new' : null),
+    ...(listConversions && {
+      conversions: rest.conversions,
+      lines: rest.conversion_lines,
+      without_line: sumOf(rest.conversions_left_out),
+    }),
+    error,
+  }));
 }
 
 type Checked = Awaited<ReturnType<typeof checkSources>>[number];

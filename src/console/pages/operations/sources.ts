@@ -10,7 +10,13 @@ import type { Page, PageRequest } from '../../page/page.ts';
 const notPulled = 'it is not pulled';
 const isPulled = ({ connector }: SourcePulls) => connector !== null;
 const neverPulled = (row: SourcePulls) => (isPulled(row) ? 'it was never pulled' : notPulled);
+const neverWhole = (row: SourcePulls) => (isPulled(row) ? 'none was whole' : notPulled);
 const byHand = (row: SourcePulls) => (isPulled(row) ? 'by hand only' : notPulled);
+
+function whyNoFile(row: SourcePulls): string {
+  if (row.last_whole_pull_at === null) return neverWhole(row);
+  return (row.conversion_lines ?? 0) > 0 ? 'it brought conversions alone' : 'it brought nothing new';
+}
 
 const columns: readonly Column<SourcePulls>[] = [
   {
@@ -28,11 +34,11 @@ const columns: readonly Column<SourcePulls>[] = [
   {
     name: 'last_whole_pull_at',
     title: 'Last whole pull',
-    show: (row) => moment(row.last_whole_pull_at, isPulled(row) ? 'none was whole' : notPulled),
+    show: (row) => moment(row.last_whole_pull_at, neverWhole(row)),
   },
   { name: 'records', title: 'Records', kind: 'number' },
   { name: 'conversion_lines', title: 'Conversion lines', kind: 'number' },
-  { name: 'file', title: 'File', whyNone: 'it brought nothing new' },
+  { name: 'file', title: 'File', show: (row) => textOrMissing(row.file, whyNoFile(row)) },
   { name: 'times', title: 'When, cron, UTC', show: (row) => textOrMissing(row.times, byHand(row)) },
   { name: 'next_pull_at', title: 'Next', show: (row) => moment(row.next_pull_at, byHand(row)) },
   { name: 'error', title: 'Error' },
