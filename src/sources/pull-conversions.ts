@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Effects } from '../kit/files/effects.ts';
 import { addDays, compareMoments, dayOf, type Day } from '../kit/time/moment.ts';
 import { correctedConversions, type ListedConversion } from './conversions/corrected-conversions.ts';
@@ -65,16 +66,16 @@ export async function pullConversions(pulling: PullingConversions): Promise<Conv
   const unfinished = store.lastExport(reading.source);
   if (unfinished !== undefined) await promoteExport(folder, unfinished, effects);
   const ofAllWindows: ListedConversion[][] = [];
-  let before: ListedWindow = new Map();
+  let before: ReadonlyMap<string, string> = new Map();
   for (let from = addDays(today, -days); from <= today; from = addDays(from, daysAtOnce)) {
     const last = addDays(from, daysAtOnce - 1);
     const to = last < today ? last : today;
-    const window = await retryIfMoved(() => listWindow(source, conversions, from, to, fetching), fetching.onRetry);
     // The days at the border of two windows are asked for with both.
-    const listed = [...window].flatMap(([id, { text, conversion }]) =>
-      before.get(id)?.text === text ? [] : [conversion],
+    const { listed, digests } = await retryIfMoved(
+      () => listWindow(source, conversions, from, to, before, fetching),
+      fetching.onRetry,
     );
-    before = window;
+    before = digests;
     sum.conversions += listed.length;
     // A correction may be in another window than what it corrects.
     if (hasCorrections) ofAllWindows.push(listed);
@@ -84,18 +85,24 @@ export async function pullConversions(pulling: PullingConversions): Promise<Conv
   return sum;
 }
 
-/** Conversions by the network's id, or by their text where they have none, with the text. */
-type ListedWindow = Map<string, { text: string; conversion: ListedConversion }>;
+interface ListedWindow {
+  /** Conversions that the window before did not have, or had otherwise. */
+  listed: ListedConversion[];
+  /** Digests of all records by the network's id, or by themselves where they have none. */
+  digests: ReadonlyMap<string, string>;
+}
 
-/** Lists the conversions of a window and of a day more on each side. */
+/** Lists the conversions of a window and of a day more on each side. `before`: digests of the window before. */
 async function listWindow(
   source: ResolvedSource,
   { stream, dateFormat, hasCorrections, toConversion, idAt }: PullingConversions['conversions'],
   from: Day,
   to: Day,
+  before: ListedWindow['digests'],
   fetching: Fetching,
 ): Promise<ListedWindow> {
-  const listed: ListedWindow = new Map();
+  const listed: ListedConversion[] = [];
+  const digests = new Map<string, string>();
   const days = windowValues(addDays(from, -marginDays), addDays(to, marginDays), dateFormat);
   await fetchAllPages(stream, {
     mayBeEmpty: true,
@@ -105,19 +112,21 @@ async function listWindow(
     fetch: pagesOf(source, stream, fetching, days),
     read: (record) => {
       const conversion = toConversion(new NetworkRecord(record)) ?? 'unreadable';
-      const text = jsonText(record);
+      const digest = hash('sha256', jsonText(record), 'base64');
       const isNamed = isNamedConversion(record, conversion, idAt);
-      return { id: typeof conversion === 'string' ? text : conversion.id, isNamed, text, conversion };
+      return { id: typeof conversion === 'string' ? digest : conversion.id, isNamed, digest, conversion };
     },
     take: (items) => {
-      for (const { id, text, conversion } of items) {
-        if ((listed.get(id)?.text ?? text) !== text)
+      for (const { id, digest, conversion } of items) {
+        const known = digests.get(id);
+        if (known !== undefined && known !== digest)
           throw new MovedError(`conversion ${id} is listed twice with different values`);
-        listed.set(id, { text, conversion });
+        if (known === undefined && before.get(id) !== digest) listed.push(conversion);
+        digests.set(id, digest);
       }
     },
   });
-  return listed;
+  return { listed, digests };
 }
 
 /** True for a record with an id; known networks leave conversions out for other reasons too. */
