@@ -10,7 +10,7 @@ import { BegunRequests } from '../src/sources/http/begun-requests.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
 import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
-import { openPullDatabase } from '../src/sources/pull-database.ts';
+import { openPullDatabase, openPullMemory } from '../src/sources/pull-database.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
 import { EmittedStore } from '../src/sources/conversions/emitted-store.ts';
 import { CampaignLinkStore } from '../src/sources/campaign-links.ts';
@@ -32,7 +32,10 @@ import {
 import { modeAdvice } from './mode-advice.ts';
 
 export interface PullRequest extends SourcesRequest {
-  /** Only sources without a schedule of their own that nobody pulls: the others delay none. */
+  /**
+   * By the schedule: only sources that nobody pulls, without names those without a schedule of their own, and budgets
+   * are shared with its other processes. Who pulls by hand does not wait for what has been asked before.
+   */
   scheduled?: boolean;
 }
 
@@ -75,8 +78,8 @@ export async function pullSources(
   const { data, terminal, names = [] } = request;
   const settings = readSettings(data);
   using ledger = new PullLedger(data);
-  using begun = new BegunRequests(openPullDatabase(data));
-  const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
+  using begun = new BegunRequests(request.scheduled === true ? openPullDatabase(data) : openPullMemory());
+  const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || names.length > 0 || every === undefined;
   // A pull of named sources is recorded in the pull ledger only.
   const noting = names.length === 0 ? { data, effects, logger: terminal.logger } : undefined;
   try {

@@ -25,7 +25,8 @@ export async function planPull(request: PullRequest): Promise<PlannedPull[]> {
   // A pull fails on a broken offerline.json, too.
   readSettings(request.data);
   const newest = PullLedger.read(request.data, (ledger) => ledger.newest());
-  const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
+  const isWanted = ({ every }: SourceEntry) =>
+    request.scheduled !== true || (request.names ?? []).length > 0 || every === undefined;
   return await askSources(request, realPullClock, isWanted, async (entry) => {
     const pulls = newest?.get(entry.source);
     return {

@@ -140,14 +140,17 @@ it('processes share a budget and a pause, which end with the clock since the sta
   expect([await waited(other), await waited(one)]).toEqual([0, 0]);
 });
 
-it('a pull counts what earlier ones have asked of the account', async () => {
+it('a scheduled pull counts what earlier ones have asked of the account, one by hand does not', async () => {
   const url = await serve(() => JSON.stringify([{ id: '1' }]));
   const own = http(url, { key: 'k3y' }, { requests: 1, seconds: 600 });
   const data = await dataWith({ source: 'one', ...own }, { source: 'other', ...own });
   const clock = clockFrom(Date.parse('2026-11-20T12:00:00Z'));
   const begun = clock.steady();
-  const pull = (name: string) => pullSources({ data, terminal, names: [name] }, realEffects, clock);
-  expect(await pull('one')).toMatchObject([{ status: 'done' }]);
-  expect(await pull('other')).toMatchObject([{ status: 'done' }]);
+  const pull = (name: string, scheduled: boolean) =>
+    pullSources({ data, terminal, names: [name], scheduled }, realEffects, clock);
+  expect(await pull('one', true)).toMatchObject([{ status: 'done' }]);
+  expect(await pull('one', false)).toMatchObject([{ status: 'done' }]);
+  expect(clock.steady() - begun).toBeLessThan(600_000);
+  expect(await pull('other', true)).toMatchObject([{ status: 'done' }]);
   expect(clock.steady() - begun).toBeGreaterThanOrEqual(600_000);
 });

@@ -122,6 +122,6 @@ function commandOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
   if (pipeline === handOverPipeline) return ['run', pipeline];
   if (pipeline === 'pull') return ['sources', 'pull', '--scheduled'];
   const source = sourceOfPull(pipeline);
-  if (source !== undefined) return ['sources', 'pull', source];
+  if (source !== undefined) return ['sources', 'pull', '--scheduled', source];
   return ['run', pipeline, '--scheduled-at', scheduledAt, ...(asOf === undefined ? [] : ['--as-of', asOf])];
 }

@@ -97,7 +97,7 @@ function addPullCommand(sources: Command, context: CommandContext): void {
     'Exits 1 where one failed; the files of the others stay.',
   )
     .argument('[source...]', 'sources to pull (default: all)')
-    .option('--scheduled', 'only sources without an `every` of their own; the schedule passes it')
+    .option('--scheduled', 'as the schedule pulls: only sources that nobody pulls, without names those without `every`')
     .option('--dry-run', 'show which would be asked and for what; ask nobody and write nothing')
     .action(async (names: string[], options: { scheduled?: boolean; dryRun?: boolean; json?: boolean }) => {
       const { terminal } = context;
