@@ -126,11 +126,13 @@ class FileOpener {
       maxUnpackedBytes: maxUnpackedBytesOf(this.#run),
       mapping: landingMapping(settings, file.path),
     });
-    for (const { field, places } of lines.mapped?.absent ?? [])
-      logger.warn(
-        { file: file.path, field },
-        `no column ${places.map((place) => JSON.stringify(place)).join(' or ')}: ${field} counts as absent in all rows. Put its mapping right; a constant is {"value": …}`,
-      );
+    for (const { field, places, decide } of lines.mapped?.absent ?? []) {
+      const names = places.map((place) => JSON.stringify(place)).join(' or ');
+      const follows = decide
+        ? `${field} is unknown, so rows are rejected as no_column. Put the mapping right, and they are read again`
+        : `${field} counts as absent in all rows. Put its mapping right`;
+      logger.warn({ file: file.path, field }, `no column ${names}: ${follows}; a constant is {"value": …}`);
+    }
     return lines;
   }
 }

@@ -15,6 +15,8 @@ const cures: Readonly<Record<string, string>> = {
   bad_payout: amount,
   bad_event_payout: amount,
   no_rate: 'its currency has no rate: add one to "rates" in offerline.json',
+  no_column:
+    'the file lacks a column that its mapping reads to know which rows count or what they pay: put the mapping right',
   missing_offer:
     'map the network\'s own id as external_id and name its source, {"value": "its folder in landing/offers"}; or map offer_id',
   bad_offer_id:

@@ -104,6 +104,44 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it('without the column of its currency has no amount accepted until the mapping is put right', async () => {
+    const landing = await newLanding();
+    const fields = { conversion_id: 'id', click_id: 'sub', occurred_at: 'at', kind: 'kind', payout: 'sum' };
+    const read = (currency: string) =>
+      settingsOf([{ match: 'conversions/net/**', fields: { ...fields, currency } }], { rates: { EUR: '1.1' } });
+    const rows = ['v-1,c-1,2026-11-17T11:00:00Z,credit,2,EUR', 'v-2,c-2,2026-11-17T11:00:00Z,reject,,EUR'];
+    await landing.put('conversions/net/a.csv', `${['id,sub,at,kind,sum,money', ...rows].join('\n')}\n`);
+    await landing.ingest({ settings: read('cur') });
+    expect(await landing.rejects()).toEqual(['conversions/net/a.csv:2 no_column']);
+    expect(await landing.ids('conversions')).toEqual(['v-2 reject']);
+    await landing.ingest({ settings: read('money') });
+    expect(await landing.rejects()).toEqual([]);
+    expect(await landing.events('conversions', 'conversion_id, payout::VARCHAR AS payout')).toEqual([
+      { conversion_id: 'v-1', payout: '2.200000' },
+      { conversion_id: 'v-2', payout: null },
+    ]);
+  });
+
+  it.for([
+    { rows: { at: 'test', not: ['1'] } },
+    { rows: { at: 'type', is: ['lead'] } },
+    { fields: { sub1: { at: 'a', when: { at: 'type', is: 'lead' } } } },
+    // Milestones in several places are read record by record.
+    { rows: { at: 'test', not: ['1'] }, fields: { sub2: { at: ['a', 'b'], join: '-' } } },
+  ])('without the column of a condition has its rows rejected: %j', async ({ rows, fields }) => {
+    const landing = await newLanding();
+    const ours = ['click_id', 'offer_id', 'site_key', 'user_id', 'clicked_at'];
+    const all = { ...Object.fromEntries(ours.map((name) => [name, name])), ...fields };
+    const csv = `${ours.join(',')},Is_Test,a,b\nc-1,7,one,u-1,2026-11-17T11:00:00Z,1,x,y\n`;
+    await landing.put('clicks/net/a.csv', csv);
+    await landing.ingest({ settings: settingsOf([{ match: 'clicks/net/**', rows, fields: all }]) });
+    expect(await landing.rejects()).toEqual(['clicks/net/a.csv:2 no_column']);
+    expect(await landing.warnings()).toContain(`clicks/net/a.csv no_column ${rows === undefined ? 'sub1' : 'rows'} 1`);
+    const better = { match: 'clicks/net/**', rows: { at: 'Is_Test', is: ['1'] }, fields: { ...all, sub1: 'a' } };
+    await landing.ingest({ settings: settingsOf([better]) });
+    expect(await landing.ledger()).toEqual(['clicks/net/a.csv loaded 1=1+0+0']);
+  });
+
   it('is healed by a mapping that comes later or is changed, and nothing counts twice', async () => {
     const landing = await newLanding();
     await landing.put('clicks/partner/a.csv', clicksCsv);
@@ -431,7 +469,7 @@ v-1,c-1,paid,2026-11-10 11:00:00,,4,USD,level20
 
   it.for(['csv', 'ndjson', 'parquet'])('is healed once it lies where its mapping is for it, as %s', async (ending) => {
     const landing = await newLanding();
-    const row = { id: 'v-1', sub: 'c-1', state: 'paid', at: '2026-11-10 10:00:00', sum: '1.5' };
+    const row = { id: 'v-1', sub: 'c-1', state: 'paid', at: '2026-11-10 10:00:00', sum: '1.5', cur: 'USD' };
     const select = Object.entries(row).map(([name, value]) => `'${value}' AS ${name}`);
     const content = {
       csv: `${Object.keys(row).join(',')}\n${`${Object.values(row).join(',')}\n`.repeat(2)}`,

@@ -26,15 +26,19 @@ export interface LandingMapping {
 
 /** Maps records of lines, and counts what it did. */
 export class LineMapper {
-  readonly facts = { passedOver: 0, warnings: new Map<string, number>() };
+  readonly facts: { passedOver: number; warnings: Map<string, number>; absent: readonly AbsentColumns[] };
   readonly #compiled: CompiledMapping;
   readonly #names: Set<string> | undefined;
-  readonly #landing: LandingMapping;
+  readonly #finish: FinishRecord;
 
-  constructor(landing: LandingMapping) {
-    this.#landing = landing;
-    this.#compiled = compileMapping(landing.mapping, landing.mapping.kind);
-    this.#names = namesReadBy(landing.mapping);
+  /** Columns: those of a table. */
+  constructor(landing: LandingMapping, columns: readonly string[] | null = null) {
+    const { mapping } = landing;
+    const absent = absentIn(mapping, columns);
+    this.facts = { passedOver: 0, warnings: new Map(), absent };
+    this.#compiled = compileMapping(conditionsOf(mapping, absent), mapping.kind);
+    this.#names = namesReadBy(mapping);
+    this.#finish = recordFinisher(landing, absent);
   }
 
   /** Returns a record in our fields; blank where the mapping passes it over, and as it is where it is no record. */
@@ -51,7 +55,7 @@ export class LineMapper {
     // The parser keeps the last value, and nobody knows which one counts; of what is not read it does not matter.
     if (duplicateKey(text, record, (name) => this.#names?.has(name) ?? true) !== undefined)
       return mappedLine(text, { ...mapped.record, [rejectKey]: 'duplicate_key' });
-    return mappedLine(text, hasCurrency(this.#landing.mapping) ? inUsd(mapped.record, this.#landing) : mapped.record);
+    return mappedLine(text, this.#finish(mapped.record));
   }
 }
 
@@ -78,7 +82,7 @@ export async function mapLines(
   landing: LandingMapping,
   target: string,
 ): Promise<{ lines: Pick<FileLines, 'readablePath' | 'columns' | 'nullTexts' | 'mapped'>; longest: number }> {
-  const mapper = new LineMapper(landing);
+  const mapper = new LineMapper(landing, file.columns);
   const lines = new LineFile(target);
   let next = file.firstRow;
   try {
@@ -100,15 +104,28 @@ export async function mapLines(
       readablePath: target,
       columns: null,
       nullTexts: nullTextsIn(landing.mapping, file.nullTexts),
-      mapped: { ...mapper.facts, absent: absentIn(landing.mapping, file.columns) },
+      mapped: mapper.facts,
     },
     longest: lines.longest,
   };
 }
 
-/** Fields whose columns a table lacks; records of other formats need not have all places. */
-export function absentIn({ fields }: FileMapping, columns: readonly string[] | null): AbsentColumns[] {
-  return fields === undefined || columns === null ? [] : absentColumns(fields, columns);
+/** What a mapping reads of a table that has no column for it; records of other formats need not have all places. */
+export function absentIn(mapping: FileMapping, columns: readonly string[] | null): AbsentColumns[] {
+  return columns === null ? [] : absentColumns(mapping, columns);
+}
+
+/** Reason of rows that may not count since the table lacks a column. */
+const noColumn = 'no_column';
+
+/** Returns whether all rows of a table are refused; without a currency a conversion that has no amount counts. */
+export function refusesRows({ kind }: FileMapping, absent: readonly AbsentColumns[]): boolean {
+  return absent.some(({ field, decide }) => decide && !(kind === 'conversions' && field === 'currency'));
+}
+
+/** Returns a mapping whose conditions can be decided: rows that are refused are not passed over for lack of a column. */
+export function conditionsOf(mapping: FileMapping, absent: readonly AbsentColumns[]): FileMapping {
+  return refusesRows(mapping, absent) ? { ...mapping, rows: undefined } : mapping;
 }
 
 /** Returns the number of cells with a bare NULL by the field of ours that reads their column. */
@@ -141,14 +158,32 @@ export function isState({ kind, fields }: FileMapping): boolean {
 /** Member of a mapped row of state with the amount before it was converted. */
 export const listedKey = 'listed';
 
+/** Makes a record that a mapping read one that landing takes, or refuses. */
+export type FinishRecord = (record: JsonObject) => JsonObject;
+
+/** Makes the last step of a mapping: amounts of conversions come out in USD, and what a table lacks refuses its rows. */
+export function recordFinisher(landing: LandingMapping, absent: readonly AbsentColumns[]): FinishRecord {
+  const { mapping } = landing;
+  const lacksCurrency = absent.some(({ field }) => field === 'currency');
+  const finish: FinishRecord = !hasCurrency(mapping)
+    ? (record) => record
+    : lacksCurrency
+      ? ofUnknownMoney
+      : (record) => inUsd(record, landing);
+  return refusesRows(mapping, absent) ? (record) => ({ ...finish(record), [rejectKey]: noColumn }) : finish;
+}
+
+/** Returns a conversion from a table without the column of its currency: an amount could be in any. */
+function ofUnknownMoney(mapped: JsonObject): JsonObject {
+  const { currency: _, ...record } = mapped;
+  return scalarText(record['payout']) === undefined ? record : { ...record, [rejectKey]: noColumn };
+}
+
 /**
  * Returns a conversion with its amount in USD, of which alone a log knows; refused where the currency has no rate. A
  * row of state keeps the amount before, too.
  */
-export function inUsd(
-  { currency, ...record }: JsonObject,
-  { mapping, rates }: LandingMapping,
-): Record<string, JsonValue> {
+function inUsd({ currency, ...record }: JsonObject, { mapping, rates }: LandingMapping): Record<string, JsonValue> {
   const code = scalarText(currency)?.trim().toUpperCase() ?? 'USD';
   const payout = scalarText(record['payout']);
   const amount = payout === undefined || code === 'USD' ? undefined : parseMoney(payout);

@@ -1,3 +1,4 @@
+import type { AbsentColumns } from '../../../kit/intake/mapping/absent-columns.ts';
 import { foundValueConverter } from '../../../kit/intake/mapping/compile-field.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import { isAbsent } from '../../../kit/intake/mapping/convert-value.ts';
@@ -7,7 +8,7 @@ import { Reading } from '../../../kit/intake/mapping/reading.ts';
 import type { TableRow, TableRows } from '../../../kit/intake/reading/csv-records.ts';
 import type { RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
-import { inUsd, type LandingMapping } from './map-lines.ts';
+import { absentIn, conditionsOf, recordFinisher, refusesRows, type LandingMapping } from './map-lines.ts';
 import { recordNamesOf } from './record-names.ts';
 
 /** A part of a mapping that reads some cells of a row, whatever the others hold. */
@@ -25,36 +26,13 @@ interface Part {
  */
 export class MappedTable implements TableRows {
   passedOver = 0;
-  readonly #parts: readonly Part[];
+  /** What the table lacks. */
+  absent: readonly AbsentColumns[] = [];
+  readonly #landing: LandingMapping;
+  #parts: readonly Part[] = [];
 
   constructor(landing: LandingMapping) {
-    const { mapping } = landing;
-    const { kind, rows, fields: says } = mapping;
-    const fields = says?.fields ?? {};
-    const parts: Part[] = [];
-    if (rows !== undefined && rows.length > 0)
-      parts.push(
-        new ReadCells(
-          rows.map(({ at }) => at),
-          compileMapping({ rows }, kind),
-          () => ({}),
-        ),
-      );
-    const { payout, currency } = fields;
-    const inOtherMoney = currency === undefined ? undefined : { ...(payout && { payout }), currency };
-    for (const [name, field] of inOrder(mapping)) {
-      if (inOtherMoney !== undefined && name in inOtherMoney) continue;
-      parts.push(isCopied(field) ? new CopiedCell(name, field) : new ConvertedCell(name, field));
-    }
-    if (inOtherMoney !== undefined)
-      parts.push(
-        new ReadCells(
-          [...(payout?.at ?? []), ...(currency?.at ?? [])],
-          compileMapping({ fields: { fields: inOtherMoney, events: undefined } }, kind),
-          (record) => inUsd(record, landing),
-        ),
-      );
-    this.#parts = parts;
+    this.#landing = landing;
   }
 
   /** True for a mapping of which each field needs a few cells; lists and milestones are read record by record. */
@@ -66,6 +44,8 @@ export class MappedTable implements TableRows {
   }
 
   begin(columns: readonly string[]): void {
+    this.absent = absentIn(this.#landing.mapping, columns);
+    this.#parts = partsOf(this.#landing, this.absent);
     for (const part of this.#parts) part.begin(columns);
   }
 
@@ -80,6 +60,36 @@ export class MappedTable implements TableRows {
     if (before === openingBrace) lines.byte(openingBrace);
     lines.byte(closingBrace);
   }
+}
+
+function partsOf(landing: LandingMapping, absent: readonly AbsentColumns[]): Part[] {
+  const { kind, fields: says } = landing.mapping;
+  const { rows = [] } = conditionsOf(landing.mapping, absent);
+  const fields = says?.fields ?? {};
+  const parts: Part[] = [];
+  if (rows.length > 0)
+    parts.push(
+      new ReadCells(
+        rows.map(({ at }) => at),
+        compileMapping({ rows }, kind),
+        () => ({}),
+      ),
+    );
+  const { payout, currency } = fields;
+  const inOtherMoney = currency === undefined ? undefined : { ...(payout && { payout }), currency };
+  for (const [name, field] of inOrder(landing.mapping)) {
+    if (inOtherMoney !== undefined && name in inOtherMoney) continue;
+    parts.push(isCopied(field) ? new CopiedCell(name, field) : new ConvertedCell(name, field));
+  }
+  if (inOtherMoney !== undefined || refusesRows(landing.mapping, absent))
+    parts.push(
+      new ReadCells(
+        [...(inOtherMoney?.payout?.at ?? []), ...(inOtherMoney?.currency.at ?? [])],
+        compileMapping({ fields: { fields: inOtherMoney ?? {}, events: undefined } }, kind),
+        recordFinisher(landing, absent),
+      ),
+    );
+  return parts;
 }
 
 const [quote, comma, openingBrace, closingBrace, backslash, space] = [0x22, 0x2c, 0x7b, 0x7d, 0x5c, 0x20];

@@ -12,7 +12,7 @@ import { UnusableFile, type FileProblem, type RecordSink } from '../../../kit/in
 import { longLineBytes, TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import type { FileLines, LandingFile } from '../landing-file.ts';
 import { LineFile, TooManyBytes } from './line-file.ts';
-import { absentIn, assertLineLength, mapLines, nullTextsIn, type LandingMapping } from './map-lines.ts';
+import { assertLineLength, mapLines, nullTextsIn, type LandingMapping } from './map-lines.ts';
 import { MappedTable } from './mapped-table.ts';
 import { setLongLinesApart } from './long-lines.ts';
 import { recordNamesBy, recordNamesOf } from './record-names.ts';
@@ -162,7 +162,7 @@ async function unfold(
     const mapped = {
       passedOver: rows.passedOver,
       warnings: new Map(),
-      absent: absentIn(mapping.mapping, facts.columns),
+      absent: rows.absent,
       recordsBy: options.settings,
     };
     const nullTexts = nullTextsIn(mapping.mapping, facts.nullTexts);
