@@ -142,6 +142,31 @@ describe('a file of other columns', () => {
     expect(await landing.ledger()).toEqual(['clicks/net/a.csv loaded 1=1+0+0']);
   });
 
+  it.for(['csv', 'parquet'])('may spell the names of its columns otherwise than its mapping, as %s', async (ending) => {
+    const landing = await newLanding();
+    const row = {
+      'click id': 'c-1',
+      OFFER: '7',
+      Sub_ID: 'u-1',
+      date: '17.11.2026 11:00',
+      Geo: 'de',
+      GEO: 'at',
+      type: 'bot',
+    };
+    const rows = [row, { ...row, 'click id': 'c-2', type: 'human' }];
+    const select = (each: object) => Object.entries(each).map(([name, value]) => `'${value}' AS "${name}"`);
+    const content = {
+      csv: `${[Object.keys(row), ...rows.map((each) => Object.values(each))].map((cells) => cells.join(';')).join('\n')}\n`,
+      parquet: await parquet(rows.map((each) => `SELECT ${select(each).join(', ')}`).join(' UNION ALL ')),
+    }[ending] as string;
+    await landing.put(`clicks/partner/a.${ending}`, content);
+    await landing.ingest({ settings: settingsOf([clicks]) });
+    expect(await landing.events('clicks', 'click_id, offer_id, user_id, clicked_at, country')).toEqual([
+      { click_id: 'c-2', offer_id: 7, user_id: 'u-1', clicked_at: '2026-11-17T10:00:00Z', country: 'DE' },
+    ]);
+    expect(await landing.warnings()).toEqual([`clicks/partner/a.${ending} passed_over 1`]);
+  });
+
   it('is healed by a mapping that comes later or is changed, and nothing counts twice', async () => {
     const landing = await newLanding();
     await landing.put('clicks/partner/a.csv', clicksCsv);

@@ -35,11 +35,11 @@ export function absentColumns({ rows = [], fields }: RecordMapping, columns: rea
   ];
 }
 
-/** Returns the places of a record that a mapping reads, each once: columns, where the record is one of a table. */
+/** Returns the places in a record that a mapping reads, each once: columns, where the record is one of a table. */
 export function placesOfMapping({ rows = [], fields }: RecordMapping): string[] {
   const rules = Object.values(withEvents(fields)).flatMap(withElse);
   const places = rules.flatMap((rule) => [...valuePlaces(rule), ...decidingPlaces(rule).flat()]);
-  return [...new Set([...rows.map(({ at }) => at), ...places])];
+  return [...new Set([...rows.map(({ at }) => at), ...places])].filter((place) => place !== '');
 }
 
 function withEvents(fields: FieldMap | undefined): Readonly<Record<string, FieldMapping>> {

@@ -20,6 +20,8 @@ export interface CsvSettings {
   header?: readonly string[] | undefined;
   /** Names that a header may spell differently. */
   known?: readonly string[] | undefined;
+  /** Of several columns that may have a known name the one that is written so has it. */
+  exactFirst?: boolean | undefined;
   /** Writes the records, instead of as objects with the header's names. */
   rows?: TableRows | undefined;
   /** Nothing can follow the text, so a last row counts whose line has no end. */
@@ -75,6 +77,7 @@ export class CsvRecords implements RecordTaker {
   #before: number;
   readonly #delimiter: number;
   readonly #known: readonly string[];
+  readonly #exactFirst: boolean | undefined;
   readonly #rows: TableRows | undefined;
   readonly #isWhole: boolean;
   /** Number of the line that is read, and of the one that the open row begins with. */
@@ -91,6 +94,7 @@ export class CsvRecords implements RecordTaker {
       linesBefore = 0,
       header,
       known = [],
+      exactFirst,
       rows,
       isWhole,
     }: CsvSettings = {},
@@ -100,6 +104,7 @@ export class CsvRecords implements RecordTaker {
     this.#delimiter = delimiter;
     this.#before = start;
     this.#known = known;
+    this.#exactFirst = exactFirst;
     this.#isWhole = isWhole === true;
     this.#line = linesBefore + 1;
     this.#rowLine = this.#line;
@@ -237,7 +242,7 @@ export class CsvRecords implements RecordTaker {
   #useHeader(cells: readonly string[]): void {
     this.#lastIsUnnamed = cells.length > 1 && cells.at(-1)?.trim() === '';
     const written = this.#lastIsUnnamed ? cells.slice(0, -1) : cells;
-    const names = matchNames(written, this.#known);
+    const names = matchNames(written, this.#known, this.#exactFirst);
     const same = sameNames(written, names);
     if (names.includes('') || same !== undefined) {
       const what = same === undefined || same[0] === same[1] ? '' : `; "${same[0]}" and "${same[1]}" are one name`;

@@ -5,11 +5,17 @@ export function plainName(name: string): string {
 
 /**
  * Returns header names with those that are spellings of a known name replaced by it; the others stay as written,
- * without blanks around.
+ * without blanks around. `exactFirst`: a name that is known as it is written comes before other spellings of it, and
+ * known names that differ by their spelling alone are known as they are written only.
  */
-export function matchNames(names: readonly string[], known: readonly string[]): string[] {
+export function matchNames(names: readonly string[], known: readonly string[], exactFirst = false): string[] {
   const byPlainName = new Map(known.map((name) => [plainName(name), name]));
-  return names.map((name) => byPlainName.get(plainName(name)) ?? name.trim());
+  if (!exactFirst) return names.map((name) => byPlainName.get(plainName(name)) ?? name.trim());
+  const written = names.map((name) => name.trim());
+  const isTaken = (name: string) =>
+    written.includes(name) || known.some((other) => other !== name && plainName(other) === plainName(name));
+  const free = new Map([...byPlainName].filter(([, name]) => !isTaken(name)));
+  return written.map((name) => (known.includes(name) ? name : (free.get(plainName(name)) ?? name)));
 }
 
 /** Returns two names as they are written that come to the same one. */

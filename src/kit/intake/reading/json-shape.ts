@@ -8,6 +8,8 @@ export interface RecordNames {
   required: readonly string[];
   /** Names of all fields, as a header may spell them differently. */
   fields: readonly string[];
+  /** Of several columns that may be a field the one with its very name is. */
+  exactFirst?: boolean;
   /** Where a mapping finds a record's id: an answer around records may have the same names. */
   mapped?: readonly string[];
 }

@@ -168,6 +168,7 @@ function recordsOf(sink: RecordSink, form: TextForm, { names, rows, isWhole }: R
     linesBefore: form.linesBefore,
     header: form.header,
     known: names.fields,
+    exactFirst: names.exactFirst,
     rows,
     isWhole,
   });

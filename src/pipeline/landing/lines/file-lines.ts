@@ -1,12 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
-import { placesOfField } from '../../../kit/intake/mapping/field-schema.ts';
+import { keysAbove } from '../../../kit/intake/mapping/places.ts';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { TextCheck } from '../../../kit/intake/reading/text-check.ts';
 import { QuarantineError, type CheckedFile } from '../landing-file.ts';
 import { partitionsOf } from './hive-partitions.ts';
 import type { LandingMapping } from './map-lines.ts';
+import { recordNamesBy } from './record-names.ts';
 import { withoutLongLines } from './to-ndjson.ts';
 import {
   asJsonRecord,
@@ -25,8 +26,11 @@ interface FileReading {
   mapping: LandingMapping | undefined;
 }
 
-/** A mapping knows columns by names of their own, and any of them may be read. */
-const nothingKnown: KnownColumns = { required: [], fields: [] };
+/** Columns as a mapping names them. None has to be there, and a cell may hold the object that a place leads into. */
+function columnsBy({ mapping, names }: LandingMapping): KnownColumns {
+  const { fields, exactFirst } = names ?? recordNamesBy(mapping);
+  return { required: [], fields: [...new Set(fields.flatMap(keysAbove))].map((name) => ({ name })), exactFirst };
+}
 
 /**
  * Gives a checked file with its lines known: makes lines of what only DuckDB can read, Parquet, beside `scratchPath`,
@@ -40,7 +44,7 @@ export async function fileLines(
   { scratchPath, maxUnpackedBytes, mapping }: FileReading,
 ): Promise<CheckedFile> {
   if (file.format === 'parquet' && file.bytes > 0)
-    return unfoldParquet(connection, file, mapping === undefined ? known : nothingKnown, {
+    return unfoldParquet(connection, file, mapping === undefined ? known : columnsBy(mapping), {
       ofPath: columnsOfPath(known, mapping),
       scratchPath,
       maxUnpackedBytes,
@@ -52,10 +56,7 @@ export async function fileLines(
 
 /** Columns that the path may have: ours, or those that the mapping reads. */
 function columnsOfPath(known: KnownColumns, given: LandingMapping | undefined): string[] {
-  const { fields, rows = [] } = given?.mapping ?? {};
-  if (fields === undefined) return known.fields.map(({ name }) => name);
-  const places = Object.values(fields.fields).flatMap(placesOfField);
-  return [...new Set([...places, ...rows.map(({ at }) => at)])];
+  return given === undefined ? known.fields.map(({ name }) => name) : [...recordNamesBy(given.mapping).fields];
 }
 
 const tooLarge = 'records of more bytes than are allowed';

@@ -9,6 +9,8 @@ export interface KnownColumns {
   required: readonly string[];
   /** Columns that are read; of others it is only said that they are there. */
   fields: readonly { name: string }[];
+  /** Of several columns that may be a field the one with its very name is. */
+  exactFirst?: boolean | undefined;
 }
 
 interface ParquetColumn {
@@ -38,6 +40,7 @@ export async function parquetColumns(
   const names = matchNames(
     columns.map(({ name }) => name),
     known.fields.map(({ name }) => name),
+    known.exactFirst,
   );
   return columns.map((column, index) => ({ ...column, as: names[index] as string }));
 }

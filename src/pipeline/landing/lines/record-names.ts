@@ -1,6 +1,8 @@
+import { placesOfMapping } from '../../../kit/intake/mapping/absent-columns.ts';
 import { placesOfField } from '../../../kit/intake/mapping/field-schema.ts';
 import { keysAbove } from '../../../kit/intake/mapping/places.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
+import { plainName } from '../../../kit/intake/reading/header-names.ts';
 import { noNames, type RecordNames } from '../../../kit/intake/reading/json-shape.ts';
 import { landingFieldNames } from '../../../kit/vocabulary/offer-fields.ts';
 import type { LandingKind } from '../../../kit/vocabulary/values.ts';
@@ -26,12 +28,23 @@ export function recordNamesOf(kind: LandingKind): RecordNames {
   return names[kind];
 }
 
-/** Names by which records that a mapping reads are recognized: it finds our fields under the names that they have. */
-export function recordNamesBy({ kind, fields }: Pick<FileMapping, 'kind' | 'fields'>): RecordNames {
-  if (fields === undefined) return names[kind];
+/**
+ * Names by which records that a mapping reads are recognized: it finds our fields under the names that they have, which
+ * a header may spell differently, too.
+ */
+export function recordNamesBy(mapping: Pick<FileMapping, 'kind' | 'fields' | 'rows'>): RecordNames {
+  const { kind, fields } = mapping;
+  const read = placesOfMapping(mapping);
+  if (fields === undefined) {
+    const ours = names[kind].fields.map(plainName);
+    return {
+      ...names[kind],
+      fields: [...names[kind].fields, ...read.filter((place) => !ours.includes(plainName(place)))],
+    };
+  }
   const places = names[kind].ids.flatMap((id) => {
     const field = fields.fields[id];
     return field === undefined ? [] : placesOfField(field);
   });
-  return { ...noNames, mapped: places.flatMap(keysAbove) };
+  return { ...noNames, fields: read, exactFirst: true, mapped: places.flatMap(keysAbove) };
 }

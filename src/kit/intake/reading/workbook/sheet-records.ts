@@ -40,7 +40,7 @@ export async function readSheet(
   { settings, names, score, check }: SheetReading,
 ): Promise<ReadSheet> {
   const workbook = await openWorkbook(members, settings.sheet ?? 1, check);
-  const rows = new SheetRows(sink, settings, { known: names.fields, score });
+  const rows = new SheetRows(sink, settings, { names, score });
   const texts = new TextElements();
   let cell: Cell | undefined;
   let row = 0;
@@ -104,7 +104,7 @@ class SheetRows {
   firstRow = 1;
   headerRow: number | undefined;
   readonly #sink: RecordSink;
-  readonly #known: readonly string[];
+  readonly #names: RecordNames;
   /** The first row that may be the header. */
   readonly #headerFrom: number;
   /** The header has its row, also where that is blank. */
@@ -122,12 +122,12 @@ class SheetRows {
   constructor(
     sink: RecordSink,
     { skip = 0, header: given }: FormatSettings,
-    { known, score }: { known: readonly string[]; score: ScoreHeader | undefined },
+    { names, score }: Pick<SheetReading, 'names' | 'score'>,
   ) {
     const header = given ?? 1;
     this.#search = score === undefined || given !== undefined ? undefined : new HeaderSearch(score);
     this.#sink = sink;
-    this.#known = known;
+    this.#names = names;
     const rows = typeof skip === 'number' ? skip : 0;
     this.#rowsSkipped = rows;
     this.#skipped = typeof skip === 'string' ? skip : undefined;
@@ -207,7 +207,7 @@ class SheetRows {
   }
 
   #useHeader(written: readonly string[]): void {
-    const names = matchNames(written, this.#known);
+    const names = matchNames(written, this.#names.fields, this.#names.exactFirst);
     if (names.length === 0 || names.includes('') || sameNames(written, names) !== undefined)
       throw new UnusableFile({
         reason: 'bad_header',
