@@ -38,7 +38,7 @@ const cures: Readonly<Record<string, string>> = {
   missing_event_payout: '"payout" of "events" names the place of each milestone\'s payout',
   duplicate_event_id: 'two milestones have one id: map a place that differs as "event_id"',
   wrong_cell_count:
-    'the row has other cells than the header: the sender has to quote texts that have separators in them',
+    'the row has other cells than the header: the sender has to quote texts that have separators in them, and to write empty cells at the end of a row, too',
   bad_id: 'id is a whole number from 1 to 2147483647: leave it out, and the next free one is given',
   id_taken: 'another offer has this public id: leave it out, and the next free one is given',
   unterminated_row: 'the last line has no end and may be cut off: the sender has to write the file to its end',

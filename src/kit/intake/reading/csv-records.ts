@@ -24,6 +24,8 @@ export interface CsvSettings {
   exactFirst?: boolean | undefined;
   /** Writes the records, instead of as objects with the header's names. */
   rows?: TableRows | undefined;
+  /** A row of separators alone is no record: its line is blank. */
+  passesOverBlank?: boolean | undefined;
   /** Nothing can follow the text, so a last row counts whose line has no end. */
   isWhole?: boolean | undefined;
 }
@@ -79,6 +81,7 @@ export class CsvRecords implements RecordTaker {
   readonly #known: readonly string[];
   readonly #exactFirst: boolean | undefined;
   readonly #rows: TableRows | undefined;
+  readonly #passesOverBlank: boolean;
   readonly #isWhole: boolean;
   /** Number of the line that is read, and of the one that the open row begins with. */
   #line: number;
@@ -96,6 +99,7 @@ export class CsvRecords implements RecordTaker {
       known = [],
       exactFirst,
       rows,
+      passesOverBlank,
       isWhole,
     }: CsvSettings = {},
   ) {
@@ -105,6 +109,7 @@ export class CsvRecords implements RecordTaker {
     this.#before = start;
     this.#known = known;
     this.#exactFirst = exactFirst;
+    this.#passesOverBlank = passesOverBlank === true;
     this.#isWhole = isWhole === true;
     this.#line = linesBefore + 1;
     this.#rowLine = this.#line;
@@ -215,7 +220,9 @@ export class CsvRecords implements RecordTaker {
   #endRow(isTerminated: boolean): void {
     this.#endCell();
     if (this.columns === null) this.#takeHeader();
-    else if (this.#rowHasBytes && !(this.#keys.length > 1 && this.#isBlank)) this.#writeRow(isTerminated);
+    else if (this.#rowHasBytes && this.#keys.length > 1 && this.#isBlank(isTerminated)) {
+      if (this.#ends.length > 1) this.#lines.endLine();
+    } else if (this.#rowHasBytes) this.#writeRow(isTerminated);
     this.#rowLine = this.#line;
     this.#used = 0;
     this.#ends.length = 0;
@@ -223,9 +230,12 @@ export class CsvRecords implements RecordTaker {
     this.#rowHasBytes = false;
   }
 
-  /** The open row is a single cell of blanks. */
-  get #isBlank(): boolean {
-    return this.#ends.length === 1 && isBlankText.test(this.#cells.toString('latin1', 0, Math.min(this.#used, 1024)));
+  /** True for an open row whose cells have nothing but blanks. One of several that does not end may be cut. */
+  #isBlank(isTerminated: boolean): boolean {
+    if (this.#ends.length > 1 && !(this.#passesOverBlank && isTerminated)) return false;
+    const [first] = this.#cells;
+    if (this.#used > 0 && first !== space && first !== backslash) return false;
+    return isBlankText.test(this.#cells.toString('latin1', 0, this.#used));
   }
 
   #takeHeader(): void {

@@ -170,6 +170,7 @@ function recordsOf(sink: RecordSink, form: TextForm, { names, rows, isWhole }: R
     known: names.fields,
     exactFirst: names.exactFirst,
     rows,
+    passesOverBlank: true,
     isWhole,
   });
 }

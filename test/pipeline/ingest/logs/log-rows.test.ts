@@ -128,6 +128,19 @@ describe('lines', () => {
       { raw: '{"click_id":"to' },
     ]);
   });
+
+  it('of separators alone are passed over, and keep the others their numbers', async ({ landing }) => {
+    const written = (cells: readonly string[]) => `${cells.join(';')}\n`;
+    const [names, good] = [Object.keys(click('a')), Object.values(click('a')).map(String)];
+    const bad = good.with(names.indexOf('clicked_at'), 'never');
+    const rows = [names, [...names].fill(''), ['', ''], good, [...names].fill(' '), bad, [...names].fill('""')];
+    await landing.put('clicks/a.csv', rows.map(written).join(''));
+    await landing.put('offers/net/a.csv', 'external_id;title;payout\n1;One;1\n;;\n');
+    await landing.ingest();
+    expect(await landing.ledger()).toEqual(['clicks/a.csv loaded 2=1+0+1', 'offers/net/a.csv loaded 1=1+0+0']);
+    expect(await landing.rejects()).toEqual(['clicks/a.csv:6 bad_clicked_at']);
+    expect(await landing.warnings()).toEqual([]);
+  });
 });
 
 it('what the line reader cuts at makes no good line of a bad one', async ({ landing }) => {
