@@ -167,6 +167,36 @@ describe('a file of other columns', () => {
     expect(await landing.warnings()).toEqual([`clicks/partner/a.${ending} passed_over 1`]);
   });
 
+  it('names clicks and milestones without the blanks around them; what makes a conversion one stays', async () => {
+    const landing = await newLanding();
+    const fields = {
+      conversion_id: 'id',
+      click_id: 'sub',
+      event_id: 'goal',
+      occurred_at: 'at',
+      kind: { value: 'credit' },
+    };
+    const joined = { ...fields, reason: { at: ['id', 'sub'], join: '-' } };
+    const csv = 'id;sub;goal;at\nv-1 ; c-1\u00a0;lvl ;2026-11-17T11:00:00Z\nv-2;  ;;2026-11-17T11:00:00Z\n';
+    await landing.put('conversions/net/a.csv', csv);
+    await landing.put('conversions/other/a.csv', csv.replaceAll('v-', 'w-'));
+    await landing.ingest({
+      settings: settingsOf([
+        { match: 'conversions/net/**', fields },
+        { match: 'conversions/other/**', fields: joined },
+      ]),
+    });
+    const read = { click_id: 'c-1', event_id: 'lvl' };
+    expect(await landing.events('conversions', 'conversion_id, click_id, event_id')).toEqual([
+      { conversion_id: 'v-1 ', ...read },
+      { conversion_id: 'w-1 ', ...read },
+    ]);
+    expect(await landing.rejects()).toEqual([
+      'conversions/net/a.csv:3 missing_click_id',
+      'conversions/other/a.csv:3 missing_click_id',
+    ]);
+  });
+
   it('is healed by a mapping that comes later or is changed, and nothing counts twice', async () => {
     const landing = await newLanding();
     await landing.put('clicks/partner/a.csv', clicksCsv);

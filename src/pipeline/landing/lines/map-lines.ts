@@ -36,7 +36,7 @@ export class LineMapper {
     const { mapping } = landing;
     const absent = absentIn(mapping, columns);
     this.facts = { passedOver: 0, warnings: new Map(), absent };
-    this.#compiled = compileMapping(conditionsOf(mapping, absent), mapping.kind);
+    this.#compiled = compileMapping(columns === null ? mapping : mappingOfTable(mapping, absent), mapping.kind);
     this.#names = namesReadBy(mapping);
     this.#finish = recordFinisher(landing, absent);
   }
@@ -123,9 +123,33 @@ export function refusesRows({ kind }: FileMapping, absent: readonly AbsentColumn
   return absent.some(({ field, decide }) => decide && !(kind === 'conversions' && field === 'currency'));
 }
 
-/** Returns a mapping whose conditions can be decided: rows that are refused are not passed over for lack of a column. */
-export function conditionsOf(mapping: FileMapping, absent: readonly AbsentColumns[]): FileMapping {
-  return refusesRows(mapping, absent) ? { ...mapping, rows: undefined } : mapping;
+/**
+ * Returns a mapping as it reads a table: rows that are refused are not passed over for lack of a column, and ids that
+ * conversions name have no blanks around them.
+ */
+export function mappingOfTable(mapping: FileMapping, absent: readonly AbsentColumns[]): FileMapping {
+  const { kind, rows, fields: says } = mapping;
+  const fields = Object.entries(says?.fields ?? {}).map(([name, field]) => [
+    name,
+    namesOthers(kind, name) ? trimmed(field) : field,
+  ]);
+  return {
+    ...mapping,
+    rows: refusesRows(mapping, absent) ? undefined : rows,
+    fields: says && { ...says, fields: Object.fromEntries(fields) as typeof says.fields },
+  };
+}
+
+/**
+ * True for ids of what lies elsewhere, which are without blanks there. Those that make a record one stay as they are
+ * written: under another id a conversion that counts already would count again.
+ */
+function namesOthers(kind: FileMapping['kind'], name: string): boolean {
+  return kind === 'conversions' && (name === 'click_id' || name === 'event_id');
+}
+
+function trimmed(field: FieldMapping): FieldMapping {
+  return { ...field, trim: true, else: field.else?.map((each) => ({ ...each, trim: true })) };
 }
 
 /** Returns the number of cells with a bare NULL by the field of ours that reads their column. */

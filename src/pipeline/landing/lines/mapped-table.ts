@@ -8,7 +8,7 @@ import { Reading } from '../../../kit/intake/mapping/reading.ts';
 import type { TableRow, TableRows } from '../../../kit/intake/reading/csv-records.ts';
 import type { RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
-import { absentIn, conditionsOf, recordFinisher, refusesRows, type LandingMapping } from './map-lines.ts';
+import { absentIn, mappingOfTable, recordFinisher, refusesRows, type LandingMapping } from './map-lines.ts';
 import { recordNamesOf } from './record-names.ts';
 
 /** A part of a mapping that reads some cells of a row, whatever the others hold. */
@@ -63,8 +63,8 @@ export class MappedTable implements TableRows {
 }
 
 function partsOf(landing: LandingMapping, absent: readonly AbsentColumns[]): Part[] {
-  const { kind, fields: says } = landing.mapping;
-  const { rows = [] } = conditionsOf(landing.mapping, absent);
+  const mapping = mappingOfTable(landing.mapping, absent);
+  const { kind, rows = [], fields: says } = mapping;
   const fields = says?.fields ?? {};
   const parts: Part[] = [];
   if (rows.length > 0)
@@ -77,11 +77,11 @@ function partsOf(landing: LandingMapping, absent: readonly AbsentColumns[]): Par
     );
   const { payout, currency } = fields;
   const inOtherMoney = currency === undefined ? undefined : { ...(payout && { payout }), currency };
-  for (const [name, field] of inOrder(landing.mapping)) {
+  for (const [name, field] of inOrder(mapping)) {
     if (inOtherMoney !== undefined && name in inOtherMoney) continue;
     parts.push(isCopied(field) ? new CopiedCell(name, field) : new ConvertedCell(name, field));
   }
-  if (inOtherMoney !== undefined || refusesRows(landing.mapping, absent))
+  if (inOtherMoney !== undefined || refusesRows(mapping, absent))
     parts.push(
       new ReadCells(
         [...(inOtherMoney?.payout?.at ?? []), ...(inOtherMoney?.currency.at ?? [])],
