@@ -116,11 +116,13 @@ function firstField(name: string, field: FieldMapping): ReadField {
   };
 }
 
-/** Makes the reader of a text that is put together of several. */
+/** Makes the reader of a text that is put together of several; a time is read in the whole, not in its parts. */
 function joinedField(name: string, field: FieldMapping, between: string): ReadField {
-  const { at = [], each } = field;
+  const { time, zone, ...ofParts } = field;
+  const { at = [], each, value: constant } = field;
   const members = each === undefined ? (record: JsonValue) => valuesAt(record, at, field.split) : memberReader(field);
-  const convert = valueConverter(field);
+  const convert = valueConverter(ofParts);
+  const readWhole = foundValueConverter(name, { time, zone, value: constant });
   return (record, reading) => {
     const { values, place } = members(record);
     const texts: string[] = [];
@@ -135,7 +137,7 @@ function joinedField(name: string, field: FieldMapping, between: string): ReadFi
       }
       texts.push(text);
     }
-    return texts.length === 0 ? (field.value as JsonValue | undefined) : texts.join(between);
+    return readWhole(texts.length === 0 ? undefined : texts.join(between), reading, place);
   };
 }
 

@@ -85,6 +85,18 @@ describe('a value of several places or members', () => {
     });
   });
 
+  it('is a time as a whole, where day and hour are in two of them', () => {
+    const at = { at: ['day', 'hour'], join: ' ', zone: 'Europe/Berlin' };
+    const clicked_at = { ...at, time: '%d.%m.%Y %H:%M' };
+    expect(recordOf('clicks', { clicked_at }, { day: '18.11.2026', hour: '11:00' })).toEqual({
+      clicked_at: '2026-11-18T10:00:00Z',
+    });
+    expect(recordOf('clicks', { clicked_at }, { day: '18.11.2026' })).toEqual({ clicked_at: { unread: '18.11.2026' } });
+    expect(recordOf('clicks', { clicked_at: at }, { day: '2026-11-18', hour: '11:00' })).toEqual({
+      clicked_at: '2026-11-18T10:00:00Z',
+    });
+  });
+
   it('is that of the first member that counts, or all values as a list', () => {
     const android_min_os = { each: 'systems', at: 'min', rows: { at: 'name', is: 'android' }, none: '', first: true };
     const systems = [
