@@ -14,7 +14,8 @@ const cures: Readonly<Record<string, string>> = {
     'the time is more than 24 hours ahead of the clock: look whether "time" has day and month in the right order, and at "zone"',
   bad_payout: amount,
   bad_event_payout: amount,
-  no_rate: 'its currency has no rate: add one to "rates" in offerline.json',
+  no_rate:
+    'its currency has no rate: add one to "rates" in offerline.json; where it is no code such as EUR, "words" says which one is meant, {"€": "EUR"}',
   no_column:
     'the file lacks a column that its mapping reads to know which rows count or what they pay: put the mapping right',
   missing_offer:
