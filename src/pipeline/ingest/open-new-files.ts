@@ -5,6 +5,7 @@ import type { KnownColumns } from '../landing/lines/parquet-columns.ts';
 import type { CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import { landingMapping } from './landing-mappings.ts';
+import { hasTextCells } from './catalog/reading-digest.ts';
 import { compareAge } from './catalog/catalog-files.ts';
 import { isStateFile, openStateFiles } from './states/open-state-files.ts';
 import type { Run } from '../runs/stage.ts';
@@ -131,7 +132,8 @@ class FileOpener {
       const follows = decide
         ? `${field} is unknown, so rows are rejected as no_column. Put the mapping right, and they are read again`
         : `${field} counts as absent in all rows. Put its mapping right`;
-      logger.warn({ file: file.path, field }, `no column ${names}: ${follows}; a constant is {"value": …}`);
+      const what = hasTextCells(lines.format) ? `no column ${names}` : `no record has ${names}`;
+      logger.warn({ file: file.path, field }, `${what}: ${follows}; a constant is {"value": …}`);
     }
     return lines;
   }

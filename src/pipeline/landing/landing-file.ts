@@ -51,7 +51,7 @@ export interface MappedFacts {
   passedOver: number;
   /** Records by the code of what was understood with a loss. */
   warnings: ReadonlyMap<string, number>;
-  /** Fields of which a table lacks the columns. */
+  /** What the mapping reads and a table has no column for, or no record a place. */
   absent: readonly AbsentColumns[];
   /** Where lines have not the record as it lay there: settings by which the file is read again to show it. */
   recordsBy?: FormatSettings;

@@ -167,6 +167,61 @@ describe('a file of other columns', () => {
     expect(await landing.warnings()).toEqual([`clicks/partner/a.${ending} passed_over 1`]);
   });
 
+  it('of JSON whose records have nowhere a place of its mapping counts, with a warning for the field', async () => {
+    const landing = await newLanding();
+    const offers = {
+      match: 'offers/net/**',
+      fields: {
+        external_id: 'id',
+        title: 'name',
+        payout: 'pays',
+        countries: { at: 'geo.countries', except: 'geo.denied' },
+        devices: 'geo.os',
+        status: { at: ['state', 'active'] },
+      },
+    };
+    const conversions = {
+      match: 'conversions/net/**',
+      rows: { at: 'test', not: [1] },
+      fields: {
+        conversion_id: 'id',
+        click_id: 'sub',
+        kind: { value: 'credit' },
+        occurred_at: 'at',
+        payout: 'sum',
+        reason: 'why',
+      },
+    };
+    const offer = { id: 1, name: 'One', pays: '1' };
+    await landing.putAt(
+      'offers/net/1.json',
+      JSON.stringify([{ ...offer, targeting: { os: ['ios'] } }]),
+      '2026-11-01T00:00:00Z',
+    );
+    const row = { id: 'v-1', sub: 'c-1', at: '2026-11-17T11:00:00Z', amount: '9' };
+    await landing.put('conversions/net/1.ndjson', [row, { ...row, id: 'v-2' }]);
+    await landing.put('conversions/net/2.ndjson', [
+      { ...row, id: 'v-3' },
+      { ...row, id: 'v-4', sum: null, test: 0 },
+    ]);
+    await landing.put('conversions/net/3.ndjson', '\n');
+    const settings = settingsOf([offers, conversions]);
+    await landing.ingest({ settings });
+    const found = ['countries', 'devices', 'status'].map((field) => `offers/net/1.json no_column ${field} 1`);
+    expect(await landing.warnings()).toEqual([
+      'conversions/net/1.ndjson no_column payout 1',
+      'conversions/net/1.ndjson no_column rows 1',
+      ...found,
+    ]);
+    const some = [
+      { ...offer, geo: {} },
+      { ...offer, id: 2, geo: { countries: [], os: null }, active: null },
+    ];
+    await landing.putAt('offers/net/2.json', JSON.stringify(some), '2026-11-02T00:00:00Z');
+    await landing.ingest({ settings });
+    expect((await landing.warnings()).filter((warning) => warning.startsWith('offers'))).toEqual(found);
+  });
+
   it('names clicks and milestones without the blanks around them; what makes a conversion one stays', async () => {
     const landing = await newLanding();
     const fields = {

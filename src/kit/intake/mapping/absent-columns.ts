@@ -2,12 +2,12 @@ import { withElse, type FieldMapping } from './field-schema.ts';
 import type { RecordMapping } from './compile-mapping.ts';
 import type { FieldMap } from './mapping-schema.ts';
 
-/** Columns that a mapping reads and a table lacks. */
+/** Columns that a mapping reads and a table lacks, or places that no record has. */
 export interface AbsentColumns {
   /** The field of ours, or `rows`. */
   field: string;
   places: string[];
-  /** They decide which records count, which values of the field do, or what amounts are worth: nobody knows otherwise. */
+  /** They decide which records count, which values of the field do, or what amounts are worth. */
   decide: boolean;
 }
 
@@ -15,9 +15,14 @@ export interface AbsentColumns {
  * Returns what a table cannot give: fields of which no place is a column and no constant is said, and conditions, deny
  * lists and further lists without their column, whatever else the field has.
  */
-export function absentColumns({ rows = [], fields }: RecordMapping, columns: readonly string[]): AbsentColumns[] {
+export function absentColumns(mapping: RecordMapping, columns: readonly string[]): AbsentColumns[] {
+  return absentPlaces(mapping, (place) => isColumn(place, columns));
+}
+
+/** Returns the same of records by whether one of them has a place. */
+export function absentPlaces({ rows = [], fields }: RecordMapping, has: (place: string) => boolean): AbsentColumns[] {
   const isThere = (places: readonly string[]) =>
-    places.length === 0 || places.some((place) => isColumn(place, columns));
+    places.length === 0 || places.some((place) => place === '' || has(place));
   const lost = (choices: readonly (readonly string[])[]) => choices.filter((places) => !isThere(places)).flat();
   const deciding = [{ field: 'rows', places: lost(rows.map(({ at }) => [at])) }];
   const valued: Omit<AbsentColumns, 'decide'>[] = [];
@@ -64,5 +69,5 @@ function decidingPlaces({ when = [], except, within }: FieldMapping): (readonly 
 
 /** A cell of Parquet may hold an object, of which the place names a member. */
 function isColumn(place: string, columns: readonly string[]): boolean {
-  return place === '' || columns.some((column) => place === column || place.startsWith(`${column}.`));
+  return columns.some((column) => place === column || place.startsWith(`${column}.`));
 }

@@ -17,6 +17,22 @@ export function valueAt(value: JsonValue | undefined, place: string): JsonValue 
   return at ?? undefined;
 }
 
+/**
+ * Returns whether a record has a place, be it without a value. Where a part of it is null or has no members nobody
+ * knows whether the rest would be there, which counts as if it was.
+ */
+export function hasPlace(value: JsonValue, place: string): boolean {
+  let at: JsonValue | undefined = value;
+  let rest = place === '' ? undefined : place;
+  while (rest !== undefined) {
+    const key = nextKey(at, rest);
+    if (key === undefined) return at === undefined || at === null || (isJsonObject(at) && Object.keys(at).length === 0);
+    at = Array.isArray(at) ? at[Number(key)] : (at as JsonObject)[key];
+    rest = key.length === rest.length ? undefined : rest.slice(key.length + 1);
+  }
+  return true;
+}
+
 /** Returns the keys of a record that a place may begin with: all of it, where a key has dots, or its first part. */
 export function keysAbove(place: string): string[] {
   const [first = place] = place.split('.', 1);

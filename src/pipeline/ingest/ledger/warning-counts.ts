@@ -55,7 +55,7 @@ export const nullText = 'null_text';
 /** Warning that counts the records that a mapping passes over. */
 export const passedOver = 'passed_over';
 
-/** Warning of a field whose columns a table lacks, once for the file. */
+/** Warning of a field whose columns a table lacks, or whose place all records lack, once for the file. */
 const noColumn = 'no_column';
 
 /** Warnings that each reading counts for the whole file. */

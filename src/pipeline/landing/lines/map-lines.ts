@@ -1,5 +1,10 @@
 import { listedAmount } from '../../../sources/conversions/emitted-conversions.ts';
-import { absentColumns, type AbsentColumns } from '../../../kit/intake/mapping/absent-columns.ts';
+import {
+  absentColumns,
+  absentPlaces,
+  placesOfMapping,
+  type AbsentColumns,
+} from '../../../kit/intake/mapping/absent-columns.ts';
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import { placesOfField, type FieldMapping } from '../../../kit/intake/mapping/field-schema.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
@@ -7,9 +12,9 @@ import type { RecordNames } from '../../../kit/intake/reading/json-shape.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { amountInUsd, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { duplicateKey, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
-import { keysAbove, scalarText } from '../../../kit/intake/mapping/places.ts';
+import { hasPlace, keysAbove, scalarText } from '../../../kit/intake/mapping/places.ts';
 import { recordsOf } from '../catalog/catalog-records.ts';
-import type { FileLines } from '../landing-file.ts';
+import type { FileLines, MappedFacts } from '../landing-file.ts';
 import { LineFile } from './line-file.ts';
 import { mappedLine, rejectKey } from './mapped-line.ts';
 
@@ -26,7 +31,14 @@ export interface LandingMapping {
 
 /** Maps records of lines, and counts what it did. */
 export class LineMapper {
-  readonly facts: { passedOver: number; warnings: Map<string, number>; absent: readonly AbsentColumns[] };
+  #passedOver = 0;
+  readonly #warnings = new Map<string, number>();
+  /** What a table lacks; undefined of records that have names of their own. */
+  readonly #absent: readonly AbsentColumns[] | undefined;
+  /** Places that the mapping reads and no record had so far. */
+  readonly #unseen: Set<string>;
+  #hasRecords = false;
+  readonly #landing: LandingMapping;
   readonly #compiled: CompiledMapping;
   readonly #names: Set<string> | undefined;
   readonly #finish: FinishRecord;
@@ -35,22 +47,31 @@ export class LineMapper {
   constructor(landing: LandingMapping, columns: readonly string[] | null = null) {
     const { mapping } = landing;
     const absent = absentIn(mapping, columns);
-    this.facts = { passedOver: 0, warnings: new Map(), absent };
+    this.#landing = landing;
+    this.#absent = columns === null ? undefined : absent;
+    this.#unseen = new Set(columns === null ? placesOfMapping(mapping) : []);
     this.#compiled = compileMapping(columns === null ? mapping : mappingOfTable(mapping, absent), mapping.kind);
     this.#names = namesReadBy(mapping);
     this.#finish = recordFinisher(landing, absent);
+  }
+
+  get facts(): MappedFacts {
+    const absent = this.#absent ?? (this.#hasRecords ? placesNotIn(this.#landing.mapping, this.#unseen) : []);
+    return { passedOver: this.#passedOver, warnings: this.#warnings, absent };
   }
 
   /** Returns a record in our fields; blank where the mapping passes it over, and as it is where it is no record. */
   map(text: string): string {
     const record = parseJson(text);
     if (!isJsonObject(record)) return text;
+    this.#hasRecords = true;
+    for (const place of this.#unseen) if (hasPlace(record, place)) this.#unseen.delete(place);
     const mapped = this.#compiled.map(record);
     if ('passedOver' in mapped) {
-      this.facts.passedOver++;
+      this.#passedOver++;
       return '';
     }
-    const { warnings } = this.facts;
+    const warnings = this.#warnings;
     for (const warning of mapped.warnings) warnings.set(warning, (warnings.get(warning) ?? 0) + 1);
     // The parser keeps the last value, and nobody knows which one counts; of what is not read it does not matter.
     if (duplicateKey(text, record, (name) => this.#names?.has(name) ?? true) !== undefined)
@@ -110,9 +131,19 @@ export async function mapLines(
   };
 }
 
-/** What a mapping reads of a table that has no column for it; records of other formats need not have all places. */
+/** What a mapping reads of a table that has no column for it. */
 export function absentIn(mapping: FileMapping, columns: readonly string[] | null): AbsentColumns[] {
   return columns === null ? [] : absentColumns(mapping, columns);
+}
+
+/** Fields of conversions that say something else where they are absent. The records of logs leave out much else. */
+const noticedOfLogs = ['rows', 'payout', 'currency'];
+
+/** Returns what a mapping reads and no record of a file has a place for. */
+function placesNotIn(mapping: FileMapping, unseen: ReadonlySet<string>): AbsentColumns[] {
+  return absentPlaces(mapping, (place) => !unseen.has(place))
+    .filter(({ field }) => mapping.kind === 'offers' || noticedOfLogs.includes(field))
+    .map((absent) => ({ ...absent, decide: false }));
 }
 
 /** Reason of rows that may not count since the table lacks a column. */
@@ -183,9 +214,9 @@ export function isState({ kind, fields }: FileMapping): boolean {
 export const listedKey = 'listed';
 
 /** Makes a record that a mapping read one that landing takes, or refuses. */
-export type FinishRecord = (record: JsonObject) => JsonObject;
+type FinishRecord = (record: JsonObject) => JsonObject;
 
-/** Makes the last step of a mapping: amounts of conversions come out in USD, and what a table lacks refuses its rows. */
+/** Makes a mapping's last step: amounts of conversions come out in USD, and what a table lacks refuses its rows. */
 export function recordFinisher(landing: LandingMapping, absent: readonly AbsentColumns[]): FinishRecord {
   const { mapping } = landing;
   const lacksCurrency = absent.some(({ field }) => field === 'currency');
