@@ -222,7 +222,7 @@ describe('a file of other columns', () => {
     expect((await landing.warnings()).filter((warning) => warning.startsWith('offers'))).toEqual(found);
   });
 
-  it('names clicks and milestones without the blanks around them; what makes a conversion one stays', async () => {
+  it('names clicks without the blanks around them; other ids stay as they are', async () => {
     const landing = await newLanding();
     const fields = {
       conversion_id: 'id',
@@ -241,7 +241,7 @@ describe('a file of other columns', () => {
         { match: 'conversions/other/**', fields: joined },
       ]),
     });
-    const read = { click_id: 'c-1', event_id: 'lvl' };
+    const read = { click_id: 'c-1', event_id: 'lvl ' };
     expect(await landing.events('conversions', 'conversion_id, click_id, event_id')).toEqual([
       { conversion_id: 'v-1 ', ...read },
       { conversion_id: 'w-1 ', ...read },

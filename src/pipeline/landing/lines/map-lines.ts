@@ -155,28 +155,18 @@ export function refusesRows({ kind }: FileMapping, absent: readonly AbsentColumn
 }
 
 /**
- * Returns a mapping as it reads a table: rows that are refused are not passed over for lack of a column, and ids that
- * conversions name have no blanks around them.
+ * Returns a mapping as it reads a table: rows that are refused are not passed over for lack of a column, and the click
+ * that a conversion names has no blanks around its id. Ids that make a record one stay as they are written: under
+ * another one a conversion that counts already would count again.
  */
 export function mappingOfTable(mapping: FileMapping, absent: readonly AbsentColumns[]): FileMapping {
-  const { kind, rows, fields: says } = mapping;
-  const fields = Object.entries(says?.fields ?? {}).map(([name, field]) => [
-    name,
-    namesOthers(kind, name) ? trimmed(field) : field,
-  ]);
+  const { kind, rows, fields } = mapping;
+  const click = kind === 'conversions' ? fields?.fields['click_id'] : undefined;
   return {
     ...mapping,
     rows: refusesRows(mapping, absent) ? undefined : rows,
-    fields: says && { ...says, fields: Object.fromEntries(fields) as typeof says.fields },
+    fields: fields && click ? { ...fields, fields: { ...fields.fields, click_id: trimmed(click) } } : fields,
   };
-}
-
-/**
- * True for ids of what lies elsewhere, which are without blanks there. Those that make a record one stay as they are
- * written: under another id a conversion that counts already would count again.
- */
-function namesOthers(kind: FileMapping['kind'], name: string): boolean {
-  return kind === 'conversions' && (name === 'click_id' || name === 'event_id');
 }
 
 function trimmed(field: FieldMapping): FieldMapping {
