@@ -6,6 +6,8 @@ const [lineFeed, carriageReturn, space, quote, comma, backslash] = [0x0a, 0x0d, 
 
 /** A header is written into every record, so it may not be as long as it likes. */
 const maxHeaderBytes = 64 * 1024;
+/** Rows of separators alone that are passed over in one text: beyond them a file of nothing else counts as one. */
+const maxBlankRows = 1000;
 
 export interface CsvSettings {
   /** The byte between cells; a comma if not given. */
@@ -24,7 +26,7 @@ export interface CsvSettings {
   exactFirst?: boolean | undefined;
   /** Writes the records, instead of as objects with the header's names. */
   rows?: TableRows | undefined;
-  /** A row of separators alone is no record: its line is blank. */
+  /** Rows of separators alone are no records, as blank lines are none: Excel writes some below a table. */
   passesOverBlank?: boolean | undefined;
   /** Nothing can follow the text, so a last row counts whose line has no end. */
   isWhole?: boolean | undefined;
@@ -82,6 +84,7 @@ export class CsvRecords implements RecordTaker {
   readonly #exactFirst: boolean | undefined;
   readonly #rows: TableRows | undefined;
   readonly #passesOverBlank: boolean;
+  #blankRows = 0;
   readonly #isWhole: boolean;
   /** Number of the line that is read, and of the one that the open row begins with. */
   #line: number;
@@ -232,10 +235,13 @@ export class CsvRecords implements RecordTaker {
 
   /** True for an open row whose cells have nothing but blanks. One of several that does not end may be cut. */
   #isBlank(isTerminated: boolean): boolean {
-    if (this.#ends.length > 1 && !(this.#passesOverBlank && isTerminated)) return false;
+    const isOfSeveral = this.#ends.length > 1;
+    if (isOfSeveral && !(this.#passesOverBlank && isTerminated && this.#blankRows < maxBlankRows)) return false;
     const [first] = this.#cells;
     if (this.#used > 0 && first !== space && first !== backslash) return false;
-    return isBlankText.test(this.#cells.toString('latin1', 0, this.#used));
+    const isBlank = isBlankText.test(this.#cells.toString('latin1', 0, this.#used));
+    if (isBlank && isOfSeveral) this.#blankRows++;
+    return isBlank;
   }
 
   #takeHeader(): void {

@@ -100,7 +100,7 @@ it('a catalog of more than a million records is quarantined, whatever its format
   landing,
 }) => {
   await landing.put('offers/lines/a.ndjson.gz', gzipSync('{}\n'.repeat(1_000_001), { level: 1 }));
-  await landing.put('offers/table/a.csv', `external_id,title\n${'1,\n'.repeat(1_000_001)}`);
+  await landing.put('offers/table/a.csv', `external_id,title\n${',\n'.repeat(1_001_001)}`);
   await landing.put('offers/net/a.ndjson', [{ external_id: 'x', title: 'T', payout: '1' }]);
   expect(await landing.ingest()).toMatchObject({ quarantined: 2, rows: 1, accepted: 1 });
   expect((await landing.ledger()).toSorted()).toEqual([
