@@ -44,7 +44,9 @@ export function pythonWith(
     mkdirSync(cache, { recursive: true });
     runProgram('python3', ['-m', 'venv', own], 'on Debian: apt-get install python3-venv');
     const packages = [`${asked}==${version}`, ...beside];
-    runProgram(join(own, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...packages], needsIndex);
+    // To compile all that is installed takes as long again; most of it is never imported.
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', ...packages];
+    runProgram(join(own, 'bin', 'python'), install, needsIndex);
     writeFileSync(join(own, 'installed'), `${version}\n`);
     if (!existsSync(done)) {
       rmSync(folder, { recursive: true, force: true });

@@ -22,7 +22,8 @@ export async function runServiceTests(
     const running = spawn(process.execPath, [vitest, ...parameters], {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, ...environment },
+      // Python keeps what it compiles as it is imported.
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '', ...environment },
     });
     // The runner ends by these signals, too, and with it the services.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
