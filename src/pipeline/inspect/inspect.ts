@@ -284,7 +284,7 @@ function mappingFor(
   if (headerRow !== undefined) said.doubts.push(`the names of its columns are in row ${headerRow}, below titles`);
   if (kind !== 'offers' && path?.split('/').length === 2)
     said.doubts.push(
-      `it lies in ${kind}/ itself, with the logs of all others: the mapping is for this file alone. In a folder of its own, as ${kind}/partner/, later files are read by it, too`,
+      `it is in ${kind}/ itself, with the logs of all others: the mapping is for this file alone. In a folder of its own, as ${kind}/partner/, later files are read by it, too`,
     );
   const written = {
     match: (path === null ? undefined : globFor(path)) ?? `${kind}/NAME/**`,

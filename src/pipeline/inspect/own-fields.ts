@@ -13,8 +13,7 @@ export function hasOwnFields(kind: LandingKind, names: readonly string[]): boole
 }
 
 /**
- * Proposes a mapping for conversions in our own fields beside which their currency stands: in our fields amounts are in
- * USD.
+ * Proposes a mapping for conversions in our own fields that name their currency: in our fields amounts are in USD.
  *
  * @returns undefined where they are in USD, or name no currency
  */

@@ -61,7 +61,7 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
       `conversion_id: ${id} alone is no id: ${counted(joined.repeated, 'record')} would not count, as an earlier one with it says something else. ${
         others.length > 0
           ? `Joined with ${others.join(' and ')} it is, unless these are changes of one conversion`
-          : `What tells such records apart is to be joined with it, as in {"at": [${id}, "…"], "join": ":"}, unless these are changes of one conversion`
+          : `Join what distinguishes such records with it, as in {"at": [${id}, "…"], "join": ":"}, unless these are changes of one conversion`
       }`,
     );
   }
