@@ -8,7 +8,7 @@ import { BegunRequests } from '../src/sources/http/begun-requests.ts';
 import { Budgets, type PullClock } from '../src/sources/http/budget.ts';
 import { HttpExchanges } from '../src/sources/http/exchange.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
-import { openPullMemory } from '../src/sources/pull-database.ts';
+import { openPullDatabase, openPullMemory } from '../src/sources/pull-database.ts';
 import type { ResolvedSource } from '../src/sources/resolve-source.ts';
 import type { BucketAccess } from '../src/sources/s3/bucket.ts';
 import type { Asking } from '../src/sources/s3/tries.ts';
@@ -20,8 +20,8 @@ export interface SourcesRequest {
   names?: readonly string[];
   /** Aborted when the work is asked to end. */
   stop?: AbortSignal;
-  /** Requests that count in the budgets of hosts; without it only those of this work. */
-  begun?: BegunRequests;
+  /** Whose other processes share the budgets of hosts; without it they are this work's alone. */
+  sharedBudgets?: DataDirectory | undefined;
 }
 
 /** Shared by all sources of one request: connections, and the budgets of hosts. */
@@ -62,13 +62,17 @@ export async function askSources<Result>(
 /** Does work that asks sources, with connections that end with it. */
 export async function askingAt<Result>(
   clock: PullClock,
-  { terminal, stop = new AbortController().signal, begun }: Pick<SourcesRequest, 'terminal' | 'stop' | 'begun'>,
+  {
+    terminal,
+    stop = new AbortController().signal,
+    sharedBudgets,
+  }: Pick<SourcesRequest, 'terminal' | 'stop' | 'sharedBudgets'>,
   work: (asking: AskingSources) => Promise<Result>,
 ): Promise<Result> {
-  using ofThisWork = new BegunRequests(openPullMemory());
+  using begun = new BegunRequests(sharedBudgets === undefined ? openPullMemory() : openPullDatabase(sharedBudgets));
   const exchanges = new HttpExchanges();
   try {
-    return await work({ terminal, exchanges, budgets: new Budgets(clock, begun ?? ofThisWork), stop, clock });
+    return await work({ terminal, exchanges, budgets: new Budgets(clock, begun), stop, clock });
   } finally {
     await exchanges.close();
   }

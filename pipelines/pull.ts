@@ -6,11 +6,9 @@ import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { acquireProcessLock, type ProcessLock } from '../src/kit/files/process-lock.ts';
 import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
-import { BegunRequests } from '../src/sources/http/begun-requests.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
 import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
-import { openPullDatabase, openPullMemory } from '../src/sources/pull-database.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
 import { EmittedStore } from '../src/sources/conversions/emitted-store.ts';
 import { CampaignLinkStore } from '../src/sources/campaign-links.ts';
@@ -37,6 +35,11 @@ export interface PullRequest extends SourcesRequest {
    * are shared with its other processes. Who pulls by hand does not wait for what has been asked before.
    */
   scheduled?: boolean;
+}
+
+/** Returns which sources a pull asks, of those that it names or of all. */
+export function isWantedBy({ scheduled, names = [] }: PullRequest): (entry: SourceEntry) => boolean {
+  return ({ every }) => scheduled !== true || names.length > 0 || every === undefined;
 }
 
 /** Result of pulling one source. */
@@ -78,13 +81,13 @@ export async function pullSources(
   const { data, terminal, names = [] } = request;
   const settings = readSettings(data);
   using ledger = new PullLedger(data);
-  using begun = new BegunRequests(request.scheduled === true ? openPullDatabase(data) : openPullMemory());
-  const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || names.length > 0 || every === undefined;
+  const isScheduled = request.scheduled === true;
   // A pull of named sources is recorded in the pull ledger only.
   const noting = names.length === 0 ? { data, effects, logger: terminal.logger } : undefined;
   try {
-    const wanted = await askSources({ ...request, begun }, clock, isWanted, (entry, asking) =>
-      pullSource(entry, settings, { ...asking, data, ledger, effects, passesOver: request.scheduled === true }),
+    const asked = { ...request, sharedBudgets: isScheduled ? data : undefined };
+    const wanted = await askSources(asked, clock, isWantedBy(request), (entry, asking) =>
+      pullSource(entry, settings, { ...asking, data, ledger, effects, passesOver: isScheduled }),
     );
     const pulled = wanted.filter((each) => each !== undefined);
     // A run that passes over all sources is no news of them.

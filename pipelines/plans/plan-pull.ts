@@ -5,7 +5,7 @@ import { resolveSource } from '../../src/sources/resolve-source.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import type { Moment } from '../../src/kit/time/moment.ts';
 import { askSources, realPullClock } from '../ask-sources.ts';
-import type { PullRequest } from '../pull.ts';
+import { isWantedBy, type PullRequest } from '../pull.ts';
 
 /** Requests that a pull would make to one source. */
 interface PlannedPull {
@@ -25,9 +25,7 @@ export async function planPull(request: PullRequest): Promise<PlannedPull[]> {
   // A pull fails on a broken offerline.json, too.
   readSettings(request.data);
   const newest = PullLedger.read(request.data, (ledger) => ledger.newest());
-  const isWanted = ({ every }: SourceEntry) =>
-    request.scheduled !== true || (request.names ?? []).length > 0 || every === undefined;
-  return await askSources(request, realPullClock, isWanted, async (entry) => {
+  return await askSources(request, realPullClock, isWantedBy(request), async (entry) => {
     const pulls = newest?.get(entry.source);
     return {
       source: entry.source,
