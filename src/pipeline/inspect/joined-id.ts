@@ -1,5 +1,6 @@
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { jsonText, type JsonObject } from '../../kit/text/json-text.ts';
+import { FirstContents } from './first-contents.ts';
 
 /** Places that a conversion's id is joined of, since the first of them alone is no id. */
 interface JoinedId {
@@ -27,15 +28,12 @@ export function joinedId(
   const content = (record: JsonObject) =>
     event !== undefined && 'status' in fields ? textAt(record, event) : jsonText(record);
   const repeatedBy = (places: readonly string[]) => {
-    const first = new Map<string, string>();
-    return records.filter((record) => {
-      if (textAt(record, id) === '') return false;
-      const own = [...places, ...(kind === undefined ? [] : [kind])].map((place) => textAt(record, place));
-      const key = JSON.stringify(own);
-      const said = first.get(key);
-      if (said === undefined) first.set(key, content(record));
-      return said !== undefined && said !== content(record);
-    }).length;
+    const key = [...places, ...(kind === undefined ? [] : [kind])];
+    const contents = new FirstContents();
+    for (const record of records)
+      if (textAt(record, id) !== '')
+        contents.add(JSON.stringify(key.map((place) => textAt(record, place))), content(record));
+    return contents.conflicts;
   };
   const repeated = repeatedBy([id]);
   if (repeated === 0) return undefined;

@@ -27,6 +27,7 @@ import { rawOfLine } from '../landing/lines/mapped-line.ts';
 import { recordNamesBy, recordNamesOf } from '../landing/lines/record-names.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
 import { droppableFields, numberedLines, parsedLog } from '../landing/logs/log-parser.ts';
+import { FirstContents } from './first-contents.ts';
 import type { TriedRecords } from './inspection.ts';
 import { rejectCure } from './reject-cure.ts';
 
@@ -271,18 +272,6 @@ function inOurNames(text: string, { kind, format }: Pick<CheckedFile, 'kind' | '
 }
 
 type JudgedRecords = Pick<TriedRecords, 'rows' | 'rejects' | 'conflicts' | 'dropped'>;
-
-/** What the first record under each id says, and how many later ones say something else. */
-class FirstContents {
-  readonly #contents = new Map<string, string>();
-  conflicts = 0;
-
-  add(id: string, content: string): void {
-    const first = this.#contents.get(id);
-    if (first === undefined) this.#contents.set(id, content);
-    else if (first !== content) this.conflicts++;
-  }
-}
 
 /** Values of fields that are dropped, by field, with the first of each. */
 class DroppedValues {
