@@ -16,6 +16,9 @@ export const noEnd = 'the run goes on, or its end was not recorded';
 /** More bars could not be distinguished. */
 const maxBars = 200;
 
+const shownError = ({ error }: { error: string | null }) =>
+  textOrMissing(error === null ? null : headline(error), 'none');
+
 const columns: readonly Column<RunRow>[] = [
   { name: 'run_id', title: 'Run', kind: 'number', link: 'runs' },
   { name: 'pipeline', title: 'Pipeline' },
@@ -34,11 +37,7 @@ const columns: readonly Column<RunRow>[] = [
     title: 'Published',
     show: ({ snapshot_id }) => (snapshot_id === null ? missing('it published nothing') : snapshotLink(snapshot_id)),
   },
-  {
-    name: 'error',
-    title: 'Error',
-    show: ({ error }) => textOrMissing(error === null ? null : headline(error), 'none'),
-  },
+  { name: 'error', title: 'Error', show: shownError },
 ];
 
 const outcomeColumns: readonly Column<PipelineReport>[] = [
@@ -46,11 +45,7 @@ const outcomeColumns: readonly Column<PipelineReport>[] = [
   { name: 'outcome', title: 'Last outcome', kind: 'status' },
   { name: 'at', title: 'Ended', kind: 'moment' },
   { name: 'last_good_at', title: 'Last good', kind: 'moment', whyNone: 'none known' },
-  {
-    name: 'error',
-    title: 'Error',
-    show: ({ error }) => textOrMissing(error === null ? null : headline(error), 'none'),
-  },
+  { name: 'error', title: 'Error', show: shownError },
 ];
 
 export const runsPage: Page = {
