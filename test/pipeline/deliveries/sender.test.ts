@@ -65,12 +65,15 @@ it('nothing goes out after its deadline, not even where the process was stopped 
   });
   const { send } = senderForTest({ lookup: (_hostname, _options, callback) => callback(null, [loopback]) });
   const { promise: begun, resolve } = Promise.withResolvers<ReturnType<typeof send>[]>();
-  setTimeout(() => resolve([url, url.replace('127.0.0.1', 'receiver.test')].map((to) => send(to))));
-  // Of two timers the second finds the connections begun, and after it Node looks at the network before other timers.
-  setTimeout(() => {
+  // Of a timer Node ends all ticks, then looks at the network, then at other timers: the ticks begin the connections,
+  // and the last one stops the process until the deadline is over.
+  const beginAndStop = async () => {
+    resolve([url, url.replace('127.0.0.1', 'receiver.test')].map((to) => send(to)));
+    for (let tick = 0; tick < 100; tick += 1) await new Promise((next) => process.nextTick(next));
     const until = performance.now() + deadlineMilliseconds + 50;
     while (performance.now() < until);
-  });
+  };
+  setTimeout(() => void beginAndStop());
   for (const outcome of await Promise.all(await begun)) expect(outcome).toMatchObject({ error: 'timeout' });
   expect(await send(`${url}/later`)).toMatchObject({ status: 204 });
   expect(requests).toEqual(['/cb/later']);
