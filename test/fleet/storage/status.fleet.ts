@@ -53,7 +53,7 @@ async function untilStatus(data: DataDirectory, isSo: (told: Told & { code: numb
     const told = await statusOf(data);
     if (isSo(told)) return told;
     if (performance.now() - begun > 120_000) throw new Error(JSON.stringify({ ...told }));
-    await setTimeout(200);
+    await setTimeout(1000);
   }
 }
 
