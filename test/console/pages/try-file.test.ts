@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -57,14 +57,14 @@ async function send(
 }
 
 /** A form that is sent by hand, so that it can break off; the answer comes when it is there. */
-function open(headers: Record<string, string> = {}): { sending: ClientRequest; answered: Promise<IncomingMessage> } {
+function open(agent?: Agent): { sending: ClientRequest; answered: Promise<IncomingMessage> } {
   const sending = request(`${opened.address}/try-file`, {
     method: 'POST',
+    agent,
     headers: {
       cookie,
       'sec-fetch-site': 'same-origin',
       'content-type': 'multipart/form-data; boundary=edge',
-      ...headers,
     },
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) =>
@@ -205,6 +205,25 @@ describe('is refused, and leaves nothing behind', () => {
     const answer = await answered;
     expect([answer.statusCode, await text(answer)]).toEqual([413, expect.stringContaining('larger than 20 MB')]);
     expect(await uploads()).toEqual([]);
+  });
+
+  it('a file of more than 20 MB on a connection that goes on: what is left of it is read, and the next form answered', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const first = open(agent);
+    first.sending.write(opening);
+    for (let sent = 0; sent < 60; sent++) first.sending.write(randomBytes(1_000_000));
+    first.sending.end(closing);
+    const next = open(agent);
+    next.sending.end(closing);
+    for (const [{ answered }, status] of [
+      [first, 413],
+      [next, 422],
+    ] as const) {
+      const answer = await answered;
+      answer.resume();
+      expect(answer.statusCode).toBe(status);
+    }
+    agent.destroy();
   });
 
   it('a form that breaks off, before its end or with its connection', async () => {

@@ -20,7 +20,8 @@ export function tryFileRoute(
       reply.raw.once('close', () => gone.abort());
       const length = request.headers['content-length'];
       const form = { parts: () => request.parts(), bytes: length === undefined ? undefined : Number(length) };
-      const inspected = await inspections.inspect(form, gone.signal);
+      // What is left of a form that is refused is read all the same: it is before the next request on its connection.
+      const inspected = await inspections.inspect(form, gone.signal).finally(() => request.raw.unpipe().resume());
       return sendHtml(reply, 200, render(request, inspectedBody(request.user ?? { role: 'viewer' }, inspected)));
     });
   };
