@@ -7,7 +7,7 @@ if (times !== undefined && !(Number(times) > 0))
 /**
  * Number of examples that a law, or a test of made-up input, is tried on. Each takes whole runs, so `npm test` tries a
  * few of them, and `npm run test:laws` tries many, `OFFERLINE_LAWS` times so many where that is given and never fewer
- * than `npm test`, CI a third of them.
+ * than `npm test`, CI a fifth of them.
  */
 export function rounds(few: number, many: number): number {
   return times === undefined ? few : Math.max(few, Math.ceil(many * Number(times)));
