@@ -41,6 +41,7 @@ const isPut = ({ method }: PassedRequest) => method === 'PUT';
 
 /** So many that the network has postbacks to hand over. */
 const network = { clicksARound: 100, landingSeed: 500 };
+const rounds = 6;
 let seed = network.landingSeed;
 let proxy: FaultyProxy;
 let machines: Machines;
@@ -52,7 +53,7 @@ let lastRound: number;
 /** What a machine by itself comes to with each round: all networks land the same, so it works once for all. */
 const ofOneMachine: Map<string, string[]>[] = [];
 {
-  await using one = await Machines.create(seed, 4, [], moto.url, network);
+  await using one = await Machines.create(seed, rounds, [], moto.url, network);
   for (let round = 0; round < one.landing.rounds; round++) {
     await one.land(round);
     await run(one.alone, one.landing.asOf(round));
@@ -63,7 +64,7 @@ const ofOneMachine: Map<string, string[]>[] = [];
 /** The first machine reaches storage through the proxy, the other one by itself. */
 beforeEach(async () => {
   proxy = await FaultyProxy.before(moto.url);
-  machines = await Machines.create(++seed, 4, [proxy.url, moto.url], moto.url, network);
+  machines = await Machines.create(++seed, rounds, [proxy.url, moto.url], moto.url, network);
   onTestFinished(async () => {
     await machines[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
@@ -83,16 +84,6 @@ async function expectSameAsAlone(data: DataDirectory, alone = ofOneMachine[lastR
   expect(differences(alone as Map<string, string[]>, await publishedAndHandedOver(data))).toEqual([]);
 }
 
-/** Runs of the machine behind the proxy publish, and another one goes on from them. */
-async function expectRunsGoOn(): Promise<void> {
-  for (const round of [0, 1]) {
-    await run(first, await landed(round));
-    await expectSameAsAlone(first);
-  }
-  await run(other, machines.landing.asOf(lastRound));
-  await expectSameAsAlone(other);
-}
-
 /**
  * One request that met the fault in every one of its tries would fail its run, as it should; chance brings that about.
  */
@@ -107,43 +98,57 @@ function notInAllTries(isAmongThem: (request: PassedRequest) => boolean): (reque
   };
 }
 
-it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
-  ['one of a hundred requests cut', () => proxy.requests.length % 100 === 7, { cutAfter: 0 }],
-  ['one of five refused as too many', () => proxy.requests.length % 5 === 0, { status: 503, code: 'SlowDown' }],
-  ['one of seven answers lost', (each) => isPut(each) && proxy.requests.length % 7 === 0, { answerLost: true }],
-])('with %s runs go on as if nothing were', async ([, isAmongThem, fault]) => {
-  const isHit = notInAllTries(isAmongThem);
-  proxy.fault = (request) => (isHit(request) ? fault : undefined);
-  await expectRunsGoOn();
-});
-
-it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
-  ['contents are refused', (each) => isPut(each) && isContent(each), { status: 500, code: 'InternalError' }],
-  ['contents are changed under way', (each) => isPut(each) && isContent(each), { changed: true }],
-  ['the pointer is refused', (each) => isPut(each) && isPointer(each), { status: 503, code: 'SlowDown' }],
-  ['the pointer is cut', (each) => isPut(each) && isPointer(each), { cutAfter: 0 }],
-  ['all answers to the pointer are lost', isPointer, { answerLost: true }],
-])('where %s, the run stands here, and the next one brings it to storage', async ([, isHit, fault]) => {
-  await run(first, await landed(0));
-  const asOf = await landed(1);
-  proxy.fault = (request) => (isHit(request) && proxy.requests.some(isPut) ? fault : undefined);
-  proxy.requests.length = 0;
-  await expect(run(first, asOf)).rejects.toThrow(
-    /is done here and is not in storage; the next run publishes it there.*cannot (read|write)/,
-  );
-  proxy.fault = () => undefined;
-  await run(first, asOf);
-  await expectSameAsAlone(first);
-  await run(other, asOf);
-  await expectSameAsAlone(other);
-});
-
-it('where each answer of storage comes a quarter of a second late runs go on as if nothing were', async () => {
+it('where storage is slow, cuts or refuses requests or loses answers, runs go on as if nothing were', async () => {
+  const among = (number: number, isHit: (request: PassedRequest) => boolean = () => true) =>
+    notInAllTries((request) => isHit(request) && proxy.requests.length % number === 1);
+  const faults: [isHit: (request: PassedRequest) => boolean, fault: ProxyFault][] = [
+    [among(100), { cutAfter: 0 }],
+    [among(5), { status: 503, code: 'SlowDown' }],
+    [among(7, isPut), { answerLost: true }],
+  ];
+  for (const [round, [isHit, fault]] of faults.entries()) {
+    let hits = 0;
+    proxy.fault = (request) => {
+      if (!isHit(request)) return undefined;
+      hits += 1;
+      return fault;
+    };
+    await run(first, await landed(round));
+    expect(hits, JSON.stringify(fault)).toBeGreaterThan(0);
+    await expectSameAsAlone(first);
+  }
   proxy.fault = async () => {
     await setTimeout(250);
     return undefined;
   };
-  await expectRunsGoOn();
+  await run(first, await landed(faults.length));
+  await expectSameAsAlone(first);
+  await run(other, machines.landing.asOf(lastRound));
+  await expectSameAsAlone(other);
+});
+
+it('where contents or the pointer do not arrive, the run stands here, and the next one brings it to storage', async () => {
+  const faults: [isHit: (request: PassedRequest) => boolean, fault: ProxyFault][] = [
+    [(each) => isPut(each) && isContent(each), { status: 500, code: 'InternalError' }],
+    [(each) => isPut(each) && isContent(each), { changed: true }],
+    [(each) => isPut(each) && isPointer(each), { status: 503, code: 'SlowDown' }],
+    [(each) => isPut(each) && isPointer(each), { cutAfter: 0 }],
+    [isPointer, { answerLost: true }],
+  ];
+  await run(first, await landed(0));
+  for (const [index, [isHit, fault]] of faults.entries()) {
+    const asOf = await landed(index + 1);
+    proxy.requests.length = 0;
+    proxy.fault = (request) => (isHit(request) && proxy.requests.some(isPut) ? fault : undefined);
+    await expect(run(first, asOf), JSON.stringify(fault)).rejects.toThrow(
+      /is done here and is not in storage; the next run publishes it there.*cannot (read|write)/,
+    );
+    proxy.fault = () => undefined;
+    await run(first, asOf);
+    await expectSameAsAlone(first);
+  }
+  await run(other, machines.landing.asOf(lastRound));
+  await expectSameAsAlone(other);
 });
 
 it('where storage is away a run does not begin, and says why', async () => {
