@@ -104,7 +104,7 @@ const shortages: Shortage[] = [
     name: `${files} file descriptors`,
     shell: `ulimit -n ${files}`,
     told: /Too many files are open/,
-    mayPass: files > 24,
+    mayPass: files > 30,
   })),
   {
     name: 'files of 128 KiB at most',

@@ -38,6 +38,8 @@ const run = (data: DataDirectory, asOf: string) => refresh({ data, terminal, asO
 const isPointer = ({ path }: PassedRequest) => path.includes('current.json');
 const isContent = ({ path }: PassedRequest) => path.includes('/content/');
 const isPut = ({ method }: PassedRequest) => method === 'PUT';
+/** A fault, and the requests that it meets. */
+type Hit = [isHit: (request: PassedRequest) => boolean, fault: ProxyFault];
 
 /** So many that the network has postbacks to hand over. */
 const network = { clicksARound: 100, landingSeed: 500 };
@@ -101,7 +103,7 @@ function notInAllTries(isAmongThem: (request: PassedRequest) => boolean): (reque
 it('where storage is slow, cuts or refuses requests or loses answers, runs go on as if nothing were', async () => {
   const among = (number: number, isHit: (request: PassedRequest) => boolean = () => true) =>
     notInAllTries((request) => isHit(request) && proxy.requests.length % number === 1);
-  const faults: [isHit: (request: PassedRequest) => boolean, fault: ProxyFault][] = [
+  const faults: Hit[] = [
     [among(100), { cutAfter: 0 }],
     [among(5), { status: 503, code: 'SlowDown' }],
     [among(7, isPut), { answerLost: true }],
@@ -128,7 +130,7 @@ it('where storage is slow, cuts or refuses requests or loses answers, runs go on
 });
 
 it('where contents or the pointer do not arrive, the run stands here, and the next one brings it to storage', async () => {
-  const faults: [isHit: (request: PassedRequest) => boolean, fault: ProxyFault][] = [
+  const faults: Hit[] = [
     [(each) => isPut(each) && isContent(each), { status: 500, code: 'InternalError' }],
     [(each) => isPut(each) && isContent(each), { changed: true }],
     [(each) => isPut(each) && isPointer(each), { status: 503, code: 'SlowDown' }],
