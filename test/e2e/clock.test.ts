@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 import { command, endOf, usageErrorOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
 import { slow } from '../support/slow.ts';
@@ -44,14 +43,10 @@ it('one that was allowed is reported, stops the schedule, and is repaired by the
     expect(await usageErrorOf(root, ...words)).toContain(advice);
   }
   const { runs } = readRecentRuns(pipeline.data);
-  const scheduler = spawn(
-    process.execPath,
-    [...nodeArguments, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'schedule'],
-    {
-      env: { ...process.env, OFFERLINE_DATA: root },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const scheduler = spawn(process.execPath, [...launcher.words, 'schedule'], {
+    env: { ...process.env, OFFERLINE_DATA: root },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   onTestFinished(() => void scheduler.kill('SIGKILL'));
   let told = '';
   for await (const text of scheduler.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {

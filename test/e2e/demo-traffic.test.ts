@@ -4,17 +4,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { pulledDemoSources } from '../../src/demo/demo-networks.ts';
 import { generate } from '../../src/demo/generate/generate.ts';
 import { ownLogs } from '../../src/tracker/logs/log-names.ts';
-import { nodeArguments, offerline } from '../support/command-line.ts';
+import { launcher, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 import { slow } from '../support/slow.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 it('a demo lives: users click, advertisers report, publishers are rewarded', slow, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offerline-demo-'));
@@ -32,7 +29,7 @@ it('a demo lives: users click, advertisers report, publishers are rewarded', slo
     settings: { schedule: { refresh: { cron: '*/5 * * * *', watch: true } }, tracker: { hand_over_seconds: 1 } },
   });
   writeFileSync(data.demoTrafficFile, '{"clicks_per_second": 15, "conversion_after_seconds": [0.1, 2]}');
-  const child = spawn(process.execPath, [...nodeArguments, main, 'start', '--demo', '--port', '0'], {
+  const child = spawn(launcher.executable, [...launcher.words, 'start', '--demo', '--port', '0'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

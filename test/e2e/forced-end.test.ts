@@ -5,17 +5,15 @@ import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { readReadingNote, type ReadingNote } from '../../src/pipeline/ingest/reading-note.ts';
 import { maxForcedEnds } from '../../src/pipeline/ingest/suspects.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 import { click, ndjson } from '../support/log-landing.ts';
 import { slow } from '../support/slow.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const oneClick = ndjson([click('a', { clicked_at: '2026-11-01T10:00:00Z' })]);
 /** More offers than fit into the memory that the refreshes of these tests get. */
 const giant = ndjson(
@@ -46,7 +44,7 @@ async function refresh({ memory = 'little' } = {}): Promise<{
 }> {
   // With one thread to collect garbage: with several, most of the test goes into their last tries.
   const limit = memory === 'little' ? ['--max-old-space-size=48', '--single-threaded-gc'] : [];
-  const child = spawn(process.execPath, [...limit, ...nodeArguments, main, 'run', 'refresh'], {
+  const child = spawn(process.execPath, [...limit, ...launcher.words, 'run', 'refresh'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -91,7 +89,7 @@ it('a file whose reading ends a run by force is quarantined by the next, and oth
  * what it told.
  */
 async function refreshKilledWithAll(isWanted: (note: ReadingNote) => boolean): Promise<string> {
-  const child = spawn(process.execPath, [...nodeArguments, main, 'run', 'refresh'], {
+  const child = spawn(launcher.executable, [...launcher.words, 'run', 'refresh'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,

@@ -3,15 +3,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
 import { slow } from '../support/slow.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 // SIGHUP comes where the terminal is closed: whoever started the schedule by hand has gone.
 it.each(['SIGTERM', 'SIGHUP'] as const)(
@@ -20,7 +17,7 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
   async (signal) => {
     await using pipeline = await smallData();
     const { root } = pipeline.data;
-    const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
+    const child = spawn(launcher.executable, [...launcher.words, 'schedule'], {
       env: { ...process.env, OFFERLINE_DATA: root },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -56,7 +53,7 @@ it.each([
   await using pipeline = await smallData({ schedule: { refresh, postbacks: null } });
   const { data } = pipeline;
   await pipeline.refresh(asOf);
-  const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
+  const child = spawn(launcher.executable, [...launcher.words, 'schedule'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -86,7 +83,7 @@ it.each([
 it('pulls a source that sources.json names since the schedule has begun', slow, async () => {
   await using pipeline = await smallData({ schedule: { refresh: null, postbacks: null, maintenance: null } });
   const { data } = pipeline;
-  const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
+  const child = spawn(launcher.executable, [...launcher.words, 'schedule'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { nodeArguments, offerline } from '../support/command-line.ts';
+import { launcher, offerline } from '../support/command-line.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { slow } from '../support/slow.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 let data: DataDirectory;
 
@@ -41,7 +38,7 @@ interface Running {
 }
 
 function started(...words: string[]): Running {
-  const child = spawn(process.execPath, [...nodeArguments, main, ...words], {
+  const child = spawn(launcher.executable, [...launcher.words, ...words], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -4,15 +4,12 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSites } from '../../src/kit/sites/sites.ts';
-import { nodeArguments, offerline } from '../support/command-line.ts';
+import { launcher, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 import { declaredMetrics, namedMetrics } from '../support/monitoring.ts';
 import { slow } from '../support/slow.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 let folder: string;
 let child: ChildProcess | undefined;
@@ -29,7 +26,7 @@ afterEach(() => {
 
 /** Starts a serving command and gives what it prints once it serves. */
 async function started(data: string | undefined, ...words: string[]): Promise<{ address: string; printed: string }> {
-  child = spawn(process.execPath, [...nodeArguments, main, ...words], {
+  child = spawn(launcher.executable, [...launcher.words, ...words], {
     cwd: folder,
     env: { ...process.env, OFFERLINE_DATA: data },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,13 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { generate } from '../../src/demo/generate/generate.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const end = '2026-11-18T10:00:00Z';
 const clicks = 1_000_000;
 const badLines = 10_000;
@@ -34,7 +32,7 @@ async function figuresUnder(limit: string | undefined, from: string, root: strin
   const data = new DataDirectory(root);
   const settings = JSON.parse(await readFile(data.settingsFile, 'utf8')) as object;
   await writeFile(data.settingsFile, JSON.stringify({ ...settings, duckdb: { memory_limit: limit } }));
-  const child = spawn(process.execPath, [...nodeArguments, main, 'run', 'refresh', '--as-of', end], {
+  const child = spawn(launcher.executable, [...launcher.words, 'run', 'refresh', '--as-of', end], {
     env: { ...process.env, OFFERLINE_DATA: root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -2,11 +2,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readlink, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { exitCode } from '../../src/kit/errors/errors.ts';
 import { verifySnapshot } from '../../src/pipeline/snapshot/verify.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 import { GrowingLanding } from './lives/growing-landing.ts';
 import { refreshesInLittleMemory } from './little-memory.ts';
 import { commandProblems } from './unwritable-commands.ts';
@@ -20,7 +19,6 @@ import { differences, publishedTables } from './lives/published-tables.ts';
  * nothing must serve what there is. Whole refreshes of a million clicks follow, in little memory, which has to be
  * enough. Prints a line for each and "N passed, N failed".
  */
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** The clock is the machine's here. */
 const published = (data: DataDirectory) =>
   publishedTables(data, { except: ['ingested_at', 'newest_ingested_at', 'rejected_at', 'changed_at'] });
@@ -132,9 +130,8 @@ async function refresh(
       '-c',
       `${shell} && exec "$@"`,
       'sh',
-      process.execPath,
-      ...nodeArguments,
-      main,
+      launcher.executable,
+      ...launcher.words,
       'run',
       'refresh',
       '--as-of',

@@ -2,15 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { nodeArguments } from '../support/command-line.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+import { launcher } from '../support/command-line.ts';
 
 /** Starts a command; without an address where it ends before it listens. */
 async function begun(data: DataDirectory, command: 'serve' | 'start') {
-  const child = spawn(process.execPath, [...nodeArguments, main, command, '--port', '0', '--json'], {
+  const child = spawn(launcher.executable, [...launcher.words, command, '--port', '0', '--json'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -2,15 +2,13 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 import { publishSmallNetwork } from '../support/small-network.ts';
 import { RedisServer } from './redis-server.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const password = 'not-to-be-told-5678';
 const limit = 6000;
 
@@ -45,7 +43,7 @@ class ServeProcess {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [...nodeArguments, main, 'serve', '--port', '0', '--json'], {
+    const child = spawn(launcher.executable, [...launcher.words, 'serve', '--port', '0', '--json'], {
       env: { ...process.env, OFFERLINE_DATA: this.#data.root, LIMITS_REDIS: this.#redis.address },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

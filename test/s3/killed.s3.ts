@@ -2,16 +2,14 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { nodeArguments } from '../support/command-line.ts';
+import { launcher } from '../support/command-line.ts';
 import { bucketData, landedClicks } from './store/bucket-source.ts';
 import { FaultyProxy } from './store/faulty-proxy.ts';
 import { Moto } from './store/moto.ts';
 import { pullInProcess, startPull } from './store/pull-process.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const large = Buffer.from(randomBytes(15_000_000).toString('base64'));
 let moto: Moto;
 let proxy: FaultyProxy;
@@ -43,7 +41,7 @@ async function expectAllOnce(): Promise<void> {
 describe('a pull that is asked to end', () => {
   it('ends within an object, says so, and the next one goes on there', async () => {
     proxy.fault = ({ path }) => (path.includes('large') ? { silentAfter: 12_000_000 } : undefined);
-    const running = spawn(process.execPath, [...nodeArguments, main, 'sources', 'pull', '--json'], {
+    const running = spawn(launcher.executable, [...launcher.words, 'sources', 'pull', '--json'], {
       env: { ...process.env, OFFERLINE_DATA: data.root },
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, describe, it } from 'vitest';
 import { pullSources } from '../../pipelines/pull.ts';
 import { realEffects } from '../../src/kit/files/effects.ts';
@@ -15,6 +14,7 @@ import type { Dialect } from '../../src/demo/simulator/dialect.ts';
 import { dialects, SimulatedNetwork, type Fault } from '../../src/demo/simulator/network.ts';
 import { simulatedOffers, type SimulatedOffer } from '../../src/demo/simulator/offers.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { launcher } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { LogLanding } from '../support/log-landing.ts';
 import { failingAfter } from '../support/failing-after.ts';
@@ -301,8 +301,7 @@ describe('a pull that ends by force', () => {
     await using landing = await emptyData();
     await using served = await started();
     await configure(landing, 'everflow', served);
-    const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-    const child = spawn(process.execPath, [main, 'sources', 'pull'], {
+    const child = spawn(launcher.executable, [...launcher.words, 'sources', 'pull'], {
       env: { ...process.env, OFFERLINE_DATA: landing.data.root },
       stdio: 'ignore',
     });

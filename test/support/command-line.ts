@@ -7,13 +7,18 @@ export interface Ended {
   stderr: string;
 }
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/**
+ * The command line that tests start as a process: the checkout's, or that of a made package, which the environment
+ * names. That starts in half the time.
+ */
+export const commandLine =
+  process.env['OFFERLINE_TEST_PROGRAM'] ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** How every process of the tests is started: the Node that runs them, without its word about types. */
 export const nodeArguments = ['--disable-warning=ExperimentalWarning'];
 
 /** As the console starts the commands of its actions. */
-export const launcher = { executable: process.execPath, words: [...nodeArguments, main] };
+export const launcher = { executable: process.execPath, words: [...nodeArguments, commandLine] };
 
 /** Runs a command as a process of its own over a data directory, to its end. */
 export function offerline(dataFolder: string, ...words: string[]): Promise<Ended> {

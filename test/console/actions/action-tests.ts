@@ -2,20 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { ActionJobs } from '../../../src/console/actions/jobs.ts';
 import type { Job } from '../../../src/console/actions/job.ts';
 import { readLockHolder } from '../../../src/kit/files/process-lock.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
-import { nodeArguments } from '../../support/command-line.ts';
-
-/** The CLI as tests start it. */
-export const launcher = {
-  executable: process.execPath,
-  words: [...nodeArguments, fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))],
-};
+import { launcher } from '../../support/command-line.ts';
 
 export function openJobs(data: DataDirectory, environment: NodeJS.ProcessEnv = {}): Promise<ActionJobs> {
   const logger = createLogger({ write: () => true }, 'silent');

@@ -1,10 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
-import { nodeArguments } from '../../support/command-line.ts';
-
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+import { commandLine, nodeArguments } from '../../support/command-line.ts';
 
 /** A process that goes on until somebody ends it, and what it has told so far, on both of its ways. */
 export class Child implements AsyncDisposable {
@@ -15,7 +12,7 @@ export class Child implements AsyncDisposable {
 
   /** `offerline` with these words. */
   static offerline(data: DataDirectory, words: readonly string[], environment: NodeJS.ProcessEnv = {}): Child {
-    return new Child(main, words, { OFFERLINE_DATA: data.root, ...environment });
+    return new Child(commandLine, words, { OFFERLINE_DATA: data.root, ...environment });
   }
 
   constructor(file: string, words: readonly string[], environment: NodeJS.ProcessEnv = {}) {

@@ -1,17 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { launcher } from '../../support/command-line.ts';
 import { temporaryData, writeSites } from '../../support/published-snapshot.ts';
 import { publishSmallNetwork } from '../../support/small-network.ts';
 import { slow } from '../../support/slow.ts';
 
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
-
 /** Starts `offerline serve` in a process of its own; returns its address and how to kill it. */
 async function serveElsewhere(data: DataDirectory): Promise<{ address: string; kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
+  const child = spawn(launcher.executable, [...launcher.words, 'serve', '--port', '0', '--json'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

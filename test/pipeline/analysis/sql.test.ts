@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { rename, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { smallData, asOf, clicks } from '../../e2e/small-data.ts';
-import { nodeArguments } from '../../support/command-line.ts';
+import { launcher } from '../../support/command-line.ts';
 import { command, usageErrorOf } from '../../support/commands.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
@@ -148,11 +147,10 @@ describe('offerline sql', () => {
 
   it('reads the query from standard input, and stops where nobody reads on', async () => {
     const run = promisify(execFile);
-    const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
     const shell = `echo 'SELECT range AS n FROM range(2000000)' | "$0" "$@" | head -n 2; echo "\${PIPESTATUS[1]}"`;
     const { stdout, stderr } = await run(
       'bash',
-      ['-c', shell, process.execPath, ...nodeArguments, main, 'sql', '-', '--format', 'csv'],
+      ['-c', shell, launcher.executable, ...launcher.words, 'sql', '-', '--format', 'csv'],
       { env: { ...process.env, OFFERLINE_DATA: root } },
     );
     expect({ stdout, stderr }).toEqual({ stdout: 'n\n0\n0\n', stderr: '' });
