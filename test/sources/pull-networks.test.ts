@@ -60,9 +60,13 @@ async function configure(
   if (isDelta === true) await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
 }
 
-/** Number of offers that fill a page of the network and more: Everflow's pages have 2,000, others' 1,000 at most. */
+/**
+ * Number of offers that fill a page of the network and more, where it has pages: Everflow's have 2,000, CAKE's 250,
+ * others' 1,000 at most.
+ */
 function offersOf(connector: string): number {
-  return connector === 'everflow' ? 4550 : 1550;
+  if (dialects[connector]?.isSinglePage === true) return 150;
+  return { everflow: 4550, cake: 550 }[connector] ?? 1550;
 }
 
 const exports = async ({ data }: { data: DataDirectory }) =>
@@ -294,12 +298,11 @@ it('a key is nowhere but in sources.json, however a network echoes it', async ()
 });
 
 describe('a pull that ends by force', () => {
-  const started = (faults: Fault[] = []) =>
-    SimulatedNetwork.start('everflow', { key, offers: simulatedOffers(4100), faults });
+  const started = (count: number) => SimulatedNetwork.start('everflow', { key, offers: simulatedOffers(count) });
 
   it.for([1, 2, 3])('while it waits for page %i leaves nothing, and the next one is whole', slow, async (page) => {
     await using landing = await emptyData();
-    await using served = await started();
+    await using served = await started(4100);
     await configure(landing, 'everflow', served);
     const child = spawn(launcher.executable, [...launcher.words, 'sources', 'pull'], {
       env: { ...process.env, OFFERLINE_DATA: landing.data.root },
@@ -320,7 +323,7 @@ describe('a pull that ends by force', () => {
     'right after "%s" doubles nothing',
     async (step) => {
       await using landing = await emptyData();
-      await using served = await started();
+      await using served = await started(60);
       await configure(landing, 'everflow', served);
       expect((await pull(landing, undefined, failingAfter(step))).pulled).toMatchObject([{ status: 'failed' }]);
       const left = (await exports(landing)).filter((name) => !name.endsWith('.part'));
