@@ -29,30 +29,33 @@ const sites = [
   site('local', to('http://127.0.0.1:9/cb')),
 ];
 
-interface SetUp {
-  postback?: object;
-  settings?: object;
-  offer?: object;
-}
-
 /** One source's offer published now: rows are stamped by the machine's clock. */
-async function network({ postback = { token }, settings = {}, offer = {} }: SetUp = {}): Promise<PipelineUnderTest> {
-  const pipeline = await PipelineUnderTest.create(new Date(), { sites, settings });
+async function network(offer: object = {}): Promise<PipelineUnderTest> {
+  const pipeline = await PipelineUnderTest.create(new Date(), { sites });
   const destination_url = 'https://adv.example/?c={click_id}';
   await pipeline.landOffers('north', [
     { external_id: 'one', id: 1, title: 'One', payout: '2.5', destination_url, ...offer },
   ]);
   await pipeline.landOffers('south', [{ external_id: 'one', id: 2, title: 'Two', payout: '1', destination_url }]);
-  await writeFile(
-    pipeline.data.sourcesFile,
-    JSON.stringify({ sources: [{ source: 'north', postback }, { source: 'silent' }] }),
-    { mode: 0o600 },
-  );
+  await configureSource(pipeline, {});
   await pipeline.refresh(new Date().toISOString());
   return pipeline;
 }
 
+/** `postback`: what its mapping has beside the token. */
+async function configureSource({ data }: PipelineUnderTest, postback: object): Promise<void> {
+  const sources = [{ source: 'north', postback: { token, ...postback } }, { source: 'silent' }];
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+}
+
 const published = sharedPipeline(() => network());
+const publishedPaused = sharedPipeline(() => network({ status: 'paused' }));
+const publishedWithoutClickId = sharedPipeline(() => network({ destination_url: 'https://adv.example/' }));
+
+interface SetUp {
+  settings?: object;
+  postback?: object;
+}
 
 async function trial(
   pipeline: PipelineUnderTest,
@@ -90,8 +93,8 @@ async function trial(
 it('goes the whole circle and leaves no conversion, whatever the source’s dialect', slow, async () => {
   const own = { parameters: { click_id: 'cid', status: 'state' }, statuses: { sale: 'credit', void: 'reject' } };
   // Half of an encoding, as addresses of real catalogs have it.
-  const offer = { destination_url: 'https://adv.example/?off=50%&c={click_id}' };
-  await using pipeline = await network({ offer, postback: { token, always_200: true, reply: 'OK', ...own } });
+  await using pipeline = await network({ destination_url: 'https://adv.example/?off=50%&c={click_id}' });
+  await configureSource(pipeline, { always_200: true, reply: 'OK', ...own });
   const { outcome, steps } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({
     click: { offer_id: 1, site_key: 'mine', user_id: 'test-user', sub1: 'track-test' },
@@ -117,7 +120,8 @@ it.each([
   ],
   ['names no transaction', { fields: { click_id: 'sub', status: 'state' } }, { status: 'rejected' }],
 ])('leaves no conversion of a source whose mapping %s', slow, async (_name, own, left) => {
-  await using pipeline = await network({ postback: { token, ...own } });
+  const pipeline = await published();
+  await configureSource(pipeline, own);
   const { outcome, steps } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({ published: { status: 'credited' }, taken_back: '200' });
   expect(steps.at(-1)).toBe('✓ taken back');
@@ -126,7 +130,8 @@ it.each([
 });
 
 it('sends nothing for a source that has no sign of a reversal, unless the click is all', slow, async () => {
-  await using pipeline = await network({ postback: { token, fields: { click_id: 'c', transaction_id: 't' } } });
+  const pipeline = await published();
+  await configureSource(pipeline, { fields: { click_id: 'c', transaction_id: 't' } });
   const { outcome, steps } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({
     message: expect.stringContaining('give "reversal"') as string,
@@ -246,20 +251,19 @@ it('takes back a credit whose answer was lost', slow, async () => {
 });
 
 it.each([
-  [
-    'a source that knows none of its clicks',
-    { offer: { destination_url: 'https://adv.example/' } },
-    'does not get the click',
-  ],
-  ['a paused offer', { offer: { status: 'paused' } }, 'answered with 410'],
+  ['a source that knows none of its clicks', publishedWithoutClickId, {}, 'does not get the click'],
+  ['a paused offer', publishedPaused, {}, 'answered with 410'],
   [
     'a fallback',
-    { offer: { status: 'paused' }, settings: { tracker: { fallback_url: 'https://us.example/' } } },
+    publishedPaused,
+    { settings: { tracker: { fallback_url: 'https://us.example/' } } },
     'sent to a fallback_url',
   ],
-  ['a list without this machine', { postback: { token, allow: ['203.0.113.7'] } }, 'have the address'],
-])('says what to mend: %s', slow, async (_name, setUp: SetUp, message) => {
-  await using pipeline = await network(setUp);
+  ['a list without this machine', published, { postback: { allow: ['203.0.113.7'] } }, 'have the address'],
+])('says what to mend: %s', slow, async (_name, begin, { settings = {}, postback = {} }: SetUp, message) => {
+  const pipeline = await begin();
+  await pipeline.configure(settings);
+  await configureSource(pipeline, postback);
   const { outcome } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({ message: expect.stringContaining(message) as string, exitCode: exitCode.failed });
 });
