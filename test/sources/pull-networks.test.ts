@@ -62,11 +62,11 @@ async function configure(
 
 /**
  * Number of offers that fill a page of the network and more, where it has pages: Everflow's have 2,000, CAKE's 250,
- * others' 1,000 at most.
+ * others' 500 or 1,000.
  */
 function offersOf(connector: string): number {
   if (dialects[connector]?.isSinglePage === true) return 150;
-  return { everflow: 4550, cake: 550 }[connector] ?? 1550;
+  return { everflow: 4550, cake: 550 }[connector] ?? 1050;
 }
 
 const exports = async ({ data }: { data: DataDirectory }) =>

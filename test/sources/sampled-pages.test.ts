@@ -28,7 +28,7 @@ async function sampleOf(source: object, sample: number, settings = '{"rates": {"
 
 describe.for(Object.entries(dialects))('a page of %s', ([connector, dialect]) => {
   it('is shown beside what it becomes: the fields of each offer, and where they stand', async () => {
-    const offers = dialect.page === undefined ? [] : simulatedOffers(60, dialect.lacks);
+    const offers = dialect.page === undefined ? [] : simulatedOffers(30, dialect.lacks);
     await using network = await SimulatedNetwork.start(connector, { key, offers });
     const { secrets, currency, conversions } = dialect;
     const at = '2026-11-19T08:00:00Z';
@@ -44,7 +44,7 @@ describe.for(Object.entries(dialects))('a page of %s', ([connector, dialect]) =>
         currency,
         time_zone: conversions?.timeZone ?? 'UTC',
       },
-      60,
+      30,
     );
     const { offers: sampled, conversions: listed } = checked.sampled as SampledPages;
     const wanted = offers.filter(({ forbidsIncentives, pays }) => !forbidsIncentives && pays === 'flat');
