@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSites } from '../../src/kit/sites/sites.ts';
 import { launcher, offerline } from '../support/command-line.ts';
-import { command } from '../support/commands.ts';
+import { command, endOf } from '../support/commands.ts';
 import { declaredMetrics, namedMetrics } from '../support/monitoring.ts';
 import { slow } from '../support/slow.ts';
 
@@ -130,13 +130,13 @@ it('fills no directory that somebody named, and says what it lacks', slow, async
   const data = join(folder, 'mine');
   for (const make of [() => {}, () => mkdirSync(join(data, 'landing/clicks'), { recursive: true })]) {
     make();
-    const { code, stdout, stderr } = await offerline(data, 'start', '--port', '0');
+    const { code, stdout, stderr } = await endOf(data, 'start', '--port', '0');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('`offerline sites add`, begin with a copy of data/example, or pass --demo');
   }
   expect(readdirSync(data)).toEqual(['landing']);
   // Nor one that has data of its own, where a demo is asked for.
-  const asked = await offerline(data, 'start', '--demo', '--port', '0');
+  const asked = await endOf(data, 'start', '--demo', '--port', '0');
   expect(asked).toMatchObject({ code: 2, stdout: '' });
   expect(asked.stderr).toContain('pass --demo with another OFFERLINE_DATA');
   expect(readdirSync(join(data, 'landing'))).toEqual(['clicks']);
