@@ -32,7 +32,8 @@ const sites = [
 /** One source's offer published now: rows are stamped by the machine's clock. */
 async function network(offer: object = {}): Promise<PipelineUnderTest> {
   const pipeline = await PipelineUnderTest.create(new Date(), { sites });
-  const destination_url = 'https://adv.example/?c={click_id}';
+  // Half of an encoding, as addresses of real catalogs have it.
+  const destination_url = 'https://adv.example/?off=50%&c={click_id}';
   await pipeline.landOffers('north', [
     { external_id: 'one', id: 1, title: 'One', payout: '2.5', destination_url, ...offer },
   ]);
@@ -92,8 +93,7 @@ async function trial(
 
 it('goes the whole circle and leaves no conversion, whatever the source’s dialect', slow, async () => {
   const own = { parameters: { click_id: 'cid', status: 'state' }, statuses: { sale: 'credit', void: 'reject' } };
-  // Half of an encoding, as addresses of real catalogs have it.
-  await using pipeline = await network({ destination_url: 'https://adv.example/?off=50%&c={click_id}' });
+  const pipeline = await published();
   await configureSource(pipeline, { always_200: true, reply: 'OK', ...own });
   const { outcome, steps } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({
