@@ -8,7 +8,14 @@ import { endOf } from '../../support/commands.ts';
 import { ndjson } from '../../support/log-landing.ts';
 import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 import { slow } from '../../support/slow.ts';
+
+const refreshed = sharedPipeline(async () => {
+  const pipeline = await smallData();
+  await pipeline.refresh(asOf);
+  return pipeline;
+});
 
 const status = async (root: string) => {
   const { stdout, stderr, code } = await endOf(root, 'status');
@@ -16,9 +23,8 @@ const status = async (root: string) => {
 };
 
 it('a landing folder that is gone, or another one in its place, is reported, and status exits 1', slow, async () => {
-  await using pipeline = await smallData();
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(asOf);
   const before = await status(data.root);
   expect(before.output).not.toContain('mount it again');
 
@@ -46,8 +52,7 @@ it(
   'a machine that follows storage has no landing folder and no state, and nobody asks it for a run',
   slow,
   async () => {
-    await using pipeline = await smallData();
-    await pipeline.refresh(asOf);
+    const pipeline = await refreshed();
     await using follower = await PipelineUnderTest.bare(new Date(asOf));
     const { root, settingsFile, sitesFile, published, landing } = follower.data;
     await cp(pipeline.data.published, published, { recursive: true, verbatimSymlinks: true });
@@ -75,17 +80,15 @@ it(
 );
 
 it('logs that were archived are no trouble while the newest export is there', async () => {
-  await using pipeline = await smallData();
-  await pipeline.refresh(asOf);
+  const pipeline = await refreshed();
   await rm(join(pipeline.data.landing, 'clicks'), { recursive: true });
   await rm(join(pipeline.data.landing, 'conversions'), { recursive: true, force: true });
   expect((await status(pipeline.data.root)).output).not.toContain('mount it again');
 });
 
 it('a folder of landing that cannot be listed is reported beside all else', slow, async () => {
-  await using pipeline = await smallData();
+  const pipeline = await refreshed();
   const { root, landing } = pipeline.data;
-  await pipeline.refresh(asOf);
   await rm(join(landing, 'clicks'), { recursive: true });
   // As one without permission, or on a disk that fails: the system refuses it by another code than of one that is gone.
   await symlink('x'.repeat(300), join(landing, 'clicks'));
@@ -110,31 +113,30 @@ it('files that landing does not read are counted and named', slow, async () => {
 });
 
 it('an unreadable landing file is in the ledger from the second run on, until it is read', slow, async ({ skip }) => {
-  await using pipeline = await smallData();
+  const pipeline = await refreshed();
   const { data } = pipeline;
   const file = join(data.landing, 'clicks/closed.ndjson');
   // Root reads any file, unless it gives that right up.
   const isRoot = process.getuid?.() === 0;
   const wrapper = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-  const [program, ...words] = [...wrapper, launcher.executable, ...launcher.words, 'run', 'refresh'];
-  const run = (minute: number) =>
-    promisify(execFile)(program, [...words, '--as-of', `2025-03-10T12:0${minute}:00Z`], {
+  const [program, ...words] = [...wrapper, launcher.executable, ...launcher.words, 'run'];
+  const run = (what: 'ingest' | 'refresh', minute: number) =>
+    promisify(execFile)(program, [...words, what, '--as-of', `2025-03-10T12:0${minute}:00Z`], {
       env: { ...process.env, OFFERLINE_DATA: data.root },
     });
-  await pipeline.refresh('2025-03-10T12:01:00Z');
   const other = join(data.landing, 'clicks/closed-too.ndjson');
   await writeFile(file, ndjson(clicks('closed', 4, '2025-03-10T11:30:00Z')));
   await writeFile(other, ndjson(clicks('closed-too', 4, '2025-03-10T11:30:00Z')));
   for (const closed of [file, other]) await chmod(closed, 0o000);
   const ledger = () =>
     pipeline.ask(`SELECT status, reason FROM ingest_files WHERE path = 'clicks/closed.ndjson' ORDER BY file_id`);
-  await run(2).catch((error: NodeJS.ErrnoException) => {
+  await run('refresh', 2).catch((error: NodeJS.ErrnoException) => {
     skip(error.code === 'ENOENT', 'setpriv cannot be found');
     throw error;
   });
   expect(await ledger()).toEqual([]);
-  await run(3);
-  await run(4);
+  await run('ingest', 3);
+  await run('refresh', 4);
   expect(await ledger()).toEqual([
     { status: 'quarantined', reason: expect.stringMatching(/^unreadable: .*EACCES.*let the user/) as string },
   ]);

@@ -12,11 +12,18 @@ import { readStatus } from '../../../src/pipeline/status/status.ts';
 import { offerline } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 import { slow } from '../../support/slow.ts';
 
 const noon = '2026-03-10T12:00:00Z';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const at = (time: string): Effects => ({ ...realEffects, now: () => Date.parse(time) });
+
+const refreshed = sharedPipeline(async () => {
+  const pipeline = await PipelineUnderTest.create(new Date(noon));
+  await pipeline.refresh(noon);
+  return pipeline;
+});
 
 /** Nobody listens there. */
 const awayStorage = {
@@ -27,13 +34,12 @@ const awayStorage = {
 };
 
 it('a run that storage refuses is in no ledger: status shows it and exits 1, until a run is good', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
   await pipeline.configure({ storage: awayStorage });
   for (const _ of [1, 2]) expect((await offerline(data.root, 'run', 'refresh')).code).toBe(1);
 
-  const { code, stdout, stderr } = await offerline(data.root, 'status');
+  const { code, stdout, stderr } = await endOf(data.root, 'status');
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(
@@ -56,9 +62,8 @@ it('a run that storage refuses is in no ledger: status shows it and exits 1, unt
 });
 
 it('a run whose end is not brought to storage is shown, too, though the ledger has it as done', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
   // The copy of the state, like publishing to storage, comes after the end of the run in the ledger.
   const effects = at('2026-03-10T12:05:00Z');
   const copyFile: typeof effects.files.copyFile = (from, to, step) =>
@@ -74,9 +79,9 @@ it('a run whose end is not brought to storage is shown, too, though the ledger h
 });
 
 it('one that finds another at work waits for its turn; again and again is shown', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
+  await pipeline.configure({ lock_wait_seconds: 0 });
   const lock = await acquireWriterLock(data, { command: 'doctor', waitSeconds: 0, onWaiting: () => undefined });
   const busy = (time: string) =>
     expect(refresh({ data, terminal, scheduledAt: time }, at(time))).rejects.toThrow('is busy');
@@ -96,9 +101,8 @@ it('one that finds another at work waits for its turn; again and again is shown'
 });
 
 it('one that its own options forbid is reported to its caller alone', async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
   expect((await endOf(data.root, 'run', 'refresh', '--as-of', '2026-03-01T00:00:00Z')).code).toBe(2);
   expect((await endOf(data.root, 'run', 'refresh', '--as-of', '2999-03-01T00:00:00Z')).code).toBe(2);
   await pipeline.configure({ storage: { ...awayStorage, follow: true } });
@@ -108,9 +112,8 @@ it('one that its own options forbid is reported to its caller alone', async () =
 });
 
 it('one whose warehouse cannot be opened is shown', async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
   const failing: Effects = {
     ...at('2026-03-10T12:05:00Z'),
     perform: (step, work) => (step === 'begin of run: committed' ? Promise.reject(new Error('no room')) : work()),
@@ -121,9 +124,9 @@ it('one whose warehouse cannot be opened is shown', async () => {
 });
 
 it('maintenance that is refused night after night is shown, whatever other runs are good', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
+  await pipeline.configure({ lock_wait_seconds: 0 });
   const refused = async (time: string) => {
     const lock = await acquireWriterLock(data, { command: 'run refresh', waitSeconds: 0, onWaiting: () => undefined });
     try {
@@ -145,9 +148,9 @@ it('maintenance that is refused night after night is shown, whatever other runs 
 });
 
 it('maintenance of the schedule waits for the refresh of its minute, until it is asked to end', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
+  await pipeline.configure({ lock_wait_seconds: 0 });
   const night = '2026-03-11T03:30:00Z';
   const waiting = async (stop?: AbortSignal) => {
     const lock = await acquireWriterLock(data, { command: 'run refresh', waitSeconds: 0, onWaiting: () => undefined });
