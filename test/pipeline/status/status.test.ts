@@ -1,5 +1,5 @@
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh, stages } from '../../../pipelines/refresh.ts';
@@ -214,18 +214,18 @@ it('exits 1 where something is older than configured, after the answer', async (
 describe('a run whose process is gone', () => {
   const killAt = { step: 'models: committed', moment: 'after', occurrence: 1 } as const;
   const at = Date.parse('2026-03-10T12:10:00Z');
+  const killed = sharedPipeline(async () => {
+    const pipeline = await PipelineUnderTest.create(new Date(noon));
+    const { root } = pipeline.data;
+    const request = { pipeline: 'refresh', root, asOf: noon, wallClock: Date.parse(noon), killAt } as const;
+    const { signal } = await killedRefresh(request);
+    if (signal !== 'SIGKILL') throw new Error('the refresh to be killed ended by itself');
+    return pipeline;
+  });
 
   it('is shown as interrupted and as the last failure until a run succeeds', slow, async () => {
-    await using pipeline = await PipelineUnderTest.create(new Date(noon));
+    const pipeline = await killed();
     const { data } = pipeline;
-    const { signal } = await killedRefresh({
-      pipeline: 'refresh',
-      root: data.root,
-      asOf: noon,
-      wallClock: Date.parse(noon),
-      killAt,
-    });
-    expect(signal).toBe('SIGKILL');
     const before = await filesOf(data.root);
     expect(readRecentRuns(data).runs).toMatchObject([
       { run_id: 1, status: 'interrupted', error: 'process died mid-run' },
@@ -253,9 +253,7 @@ describe('a run whose process is gone', () => {
   });
 
   it('is not taken for one under way where the warehouse is held for something else', slow, async () => {
-    await using pipeline = await PipelineUnderTest.create(new Date(noon));
-    const { data } = pipeline;
-    await killedRefresh({ pipeline: 'refresh', root: data.root, asOf: noon, wallClock: Date.parse(noon), killAt });
+    const { data } = await killed();
     const lock = await acquireWriterLock(data, { command: 'doctor', waitSeconds: 0, onWaiting: () => undefined });
     try {
       expect(await readStatus(data, readSettings(data), at)).toMatchObject({
@@ -596,21 +594,35 @@ it('lists landing files for the archive that no run needs any more, and no other
   expect([...logsReadAtStart(landing.data, now - 1)]).toContain('clicks/tracker/2026-11-09/old.ndjson');
 });
 
-it('names a field whose column a file lacks, for a day', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon), {
+/** Published as of noon from files that status has something to say about. */
+const withOddFiles = sharedPipeline(async () => {
+  const pipeline = await PipelineUnderTest.create(new Date(noon), {
     settings: {
       files: [
-        { match: 'offers/net/**', fields: { external_id: 'Id', title: 'Name', payout: 'Pays', currency: 'EUR' } },
+        { match: 'offers/mapped/**', fields: { external_id: 'Id', title: 'Name', payout: 'Pays', currency: 'EUR' } },
       ],
     },
   });
-  const { data } = pipeline;
-  await mkdir(join(data.landing, 'offers/net'), { recursive: true });
-  await writeFile(join(data.landing, 'offers/net/a.csv'), 'Id;Name;Pays\n1;One;2\n');
+  const files = {
+    'offers/mapped/a.csv': 'Id;Name;Pays\n1;One;2\n',
+    'offers/net/a.csv': 'external_id,title,payout,countries\n1,A,1.00,US\n1,A,0.50,DE\n1,A,0.20,IN\n1,A,1.00,US\n',
+    'conversions/own/a.csv':
+      'conversion_id,click_id,kind,occurred_at,payout,currency\nv,c,credit,2026-03-10T10:00:00Z,100,INR\n',
+  };
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(pipeline.data.landing, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
   await pipeline.refresh(noon);
+  return pipeline;
+});
+
+it('names a field whose column a file lacks, for a day', slow, async () => {
+  const { data } = await withOddFiles();
   const at = (time: string) => readStatus(data, readSettings(data), Date.parse(time));
   expect((await at('2026-03-10T12:10:00Z')).to_do).toContainEqual({
-    what: '1 file of the last 24 hours lacks the column that the mapping reads currency from, which counts as absent, the last offers/net/a.csv: put its mapping right',
+    what: '1 file of the last 24 hours lacks the column that the mapping reads currency from, which counts as absent, the last offers/mapped/a.csv: put its mapping right',
     command: `offerline sql "FROM ingest_warnings WHERE warning = 'no_column'"`,
   });
   expect((await at('2026-03-11T12:10:00Z')).absent_columns).toEqual([]);
@@ -630,15 +642,7 @@ it('a PostgreSQL that does not answer is to be looked at, repaired by nobody, an
 });
 
 it('names rows that do not count since another says something else under their id, for a day', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
-  const { data } = pipeline;
-  await mkdir(join(data.landing, 'offers/net'), { recursive: true });
-  const header = 'external_id,title,payout,countries\n';
-  await writeFile(
-    join(data.landing, 'offers/net/a.csv'),
-    `${header}1,A,1.00,US\n1,A,0.50,DE\n1,A,0.20,IN\n1,A,1.00,US\n`,
-  );
-  await pipeline.refresh(noon);
+  const { data } = await withOddFiles();
   const at = (time: string) => readStatus(data, readSettings(data), Date.parse(time));
   const { conflicts, to_do, alarms } = await at('2026-03-10T12:10:00Z');
   expect(conflicts).toEqual([{ kind: 'offers', rows: 2, files: 1, path: 'offers/net/a.csv' }]);
@@ -655,12 +659,7 @@ it('names rows that do not count since another says something else under their i
 });
 
 it('names logs in our own fields with a currency; a mapping that takes them over is refused', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
-  const { data } = pipeline;
-  await mkdir(join(data.landing, 'conversions/own'), { recursive: true });
-  const log = 'conversion_id,click_id,kind,occurred_at,payout,currency\nv,c,credit,2026-03-10T10:00:00Z,100,INR\n';
-  await writeFile(join(data.landing, 'conversions/own/a.csv'), log);
-  await pipeline.refresh(noon);
+  const { data } = await withOddFiles();
   const { unread_currencies, to_do } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   expect(unread_currencies).toEqual([{ files: 1, path: 'conversions/own/a.csv' }]);
   expect(to_do.map(({ what }) => what).join('\n')).toContain(
