@@ -191,7 +191,7 @@ it('runs with and without the variables of secrets take turns, and nothing is re
   const inTurn = async (...secretsThere: boolean[]) => {
     for (const isThere of secretsThere) {
       vi.stubEnv('NOT_THERE', isThere ? 'secret-of-the-environment' : undefined);
-      await pipeline.refresh('2026-03-10T09:00:00Z');
+      await pipeline.ingest('2026-03-10T09:00:00Z');
     }
   };
   onTestFinished(() => void vi.unstubAllEnvs());

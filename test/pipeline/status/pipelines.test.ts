@@ -10,10 +10,17 @@ import { readOutcome } from '../../../src/pipeline/runs/pipeline-outcomes.ts';
 import type { Status } from '../../../src/pipeline/status/status.ts';
 import { endOf } from '../../support/commands.ts';
 import { asOf, smallData } from '../../e2e/small-data.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 import { slow } from '../../support/slow.ts';
 
 const later = '2025-03-10T12:05:00Z';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+
+const refreshed = sharedPipeline(async () => {
+  const pipeline = await smallData();
+  await pipeline.refresh(asOf);
+  return pipeline;
+});
 
 async function statusOf({ root }: DataDirectory) {
   const { code, stdout } = await endOf(root, 'status', '--json');
@@ -21,9 +28,8 @@ async function statusOf({ root }: DataDirectory) {
 }
 
 it('status shows how each pipeline ended last, also one that could not begin, and when it was good', slow, async () => {
-  await using pipeline = await smallData();
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(asOf);
   const good = { pipeline: 'refresh', outcome: 'done', at: asOf, error: null, last_good_at: asOf };
   expect(readOutcome(data, 'refresh')).toEqual(good);
   expect((await stat(data.outcomeFile('refresh'))).mode & 0o777).toBe(0o600);
@@ -44,9 +50,7 @@ it('status shows how each pipeline ended last, also one that could not begin, an
 });
 
 it('a pass over postbacks that failed is an alarm until one is good', slow, async () => {
-  await using pipeline = await smallData();
-  const { data } = pipeline;
-  await pipeline.refresh(asOf);
+  const { data } = await refreshed();
   const deliver = () => deliverPostbacks({ data, terminal, command: 'test', waitSeconds: 0 });
   await deliver();
   const lock = await acquireDeliveryLock(data, { command: 'test', waitSeconds: 0, onWaiting: () => undefined });
@@ -84,9 +88,7 @@ it('a pull of all sources that could not begin is noted, one of named sources is
 });
 
 it('a pass over postbacks that was asked to end is stopped, and no good one', slow, async () => {
-  await using pipeline = await smallData();
-  const { data } = pipeline;
-  await pipeline.refresh(asOf);
+  const { data } = await refreshed();
   const request = { data, terminal, command: 'test', waitSeconds: 0 };
   await deliverPostbacks({ ...request, stop: AbortSignal.abort() });
   expect(readOutcome(data, 'postbacks')).toMatchObject({ outcome: 'stopped', last_good_at: null });

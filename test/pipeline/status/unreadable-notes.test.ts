@@ -12,12 +12,19 @@ import { noteRefusedRun, readRefusedRuns } from '../../../src/pipeline/runs/refu
 import { readStorageRole, RoleNote } from '../../../src/pipeline/runs/storage-role.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../../support/shared-pipeline.ts';
 import { slow } from '../../support/slow.ts';
 
 const noon = '2026-03-10T12:00:00Z';
 const url = 's3://bucket/network';
 const broken = ['', '{"command":', 'null', '[]', '{}', '{"role":"writes","command":7}'];
 const effects = { ...realEffects, now: () => Date.parse(noon) };
+
+const refreshed = sharedPipeline(async () => {
+  const pipeline = await PipelineUnderTest.create(new Date(noon));
+  await pipeline.refresh(noon);
+  return pipeline;
+});
 
 /** A folder in place of the file, like a file that this user may not read. */
 async function makeUnreadable(file: string): Promise<void> {
@@ -26,9 +33,7 @@ async function makeUnreadable(file: string): Promise<void> {
 }
 
 it('an unreadable note of refused runs counts as absent, and status and doctor say so', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
-  const { data } = pipeline;
-  await pipeline.refresh(noon);
+  const { data } = await refreshed();
   const warning = /refused-runs\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/;
   const expectTold = async () => {
     expect(readRefusedRuns(data)).toBeNull();
@@ -78,9 +83,8 @@ it('a note of the role with storage that cannot be read counts as absent, too, a
 });
 
 it('an unreadable copy of the run ledger counts as absent, until the next run writes it', slow, async () => {
-  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const pipeline = await refreshed();
   const { data } = pipeline;
-  await pipeline.refresh(noon);
   const logger = createLogger({ write: () => true }, 'silent');
   const warning = /recent-runs\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/g;
   const expectTold = async () => {
