@@ -19,6 +19,7 @@ import { differences, publishedTables } from './lives/published-tables.ts';
  * nothing must serve what there is. Whole refreshes of a million clicks follow, in little memory, which has to be
  * enough. Prints a line for each and "N passed, N failed".
  */
+
 /** The clock is the machine's here. */
 const published = (data: DataDirectory) =>
   publishedTables(data, { except: ['ingested_at', 'newest_ingested_at', 'rejected_at', 'changed_at'] });
