@@ -114,7 +114,8 @@ function changesText({ text, line, lower, upper, trim }: FieldMapping): boolean 
 
 function changedText(text: string, { text: form, line, lower, upper, trim }: FieldMapping): string {
   let changed = form === undefined ? text : (textForms[form](text) ?? '');
-  if (line) changed = changed.replaceAll(/\s*[\n\r]\s*/g, ' ');
+  // Blanks are taken whole: a pattern that looks for the line end within them begins anew at each.
+  if (line) changed = changed.replaceAll(/\s+/g, (blanks) => (/[\n\r]/.test(blanks) ? ' ' : blanks));
   if (trim) changed = changed.trim();
   if (lower) changed = changed.toLowerCase();
   return upper ? changed.toUpperCase() : changed;

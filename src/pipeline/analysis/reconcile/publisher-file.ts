@@ -127,8 +127,12 @@ class ListRows {
 
   rewards(columns: ListColumns): { rewards: PublisherReward[]; unreadable: UnreadableRow[]; notes: string[] } {
     const rows = this.#withoutTotals(columns);
+    // Cells that are too long are faults of their rows; patterns would take minutes over the blanks of one.
     const foreign = (field: ListField) =>
-      rows.flatMap(({ texts }) => (texts[field].isOurs || texts[field].text === '' ? [] : [texts[field].text]));
+      rows
+        .map(({ texts }) => texts[field])
+        .filter(({ text, isOurs }) => !isOurs && text !== '' && text.length <= maxCharacters)
+        .map(({ text }) => text);
     const nameOf = (field: ListField) => this.#mapping.fields?.fields[field]?.at?.[0] ?? columns[field] ?? field;
     const amounts = new AmountColumn(nameOf('reward'), foreign('reward'));
     const times = new TimeColumn(nameOf('time'), foreign('time'));

@@ -66,6 +66,11 @@ describe('a value', () => {
     expect(recordOf('offers', line, { name: { en: 'Farm<br>& Field', fr: 'Café\r\n crème' } })).toEqual({
       title: { en: 'Farm & Field', fr: 'Café crème' },
     });
+    // Looked at once: a pattern that begins anew at each blank takes minutes.
+    const blanks = ' '.repeat(400_000);
+    const ofOneLine = { title: { at: 'name', line: true } };
+    expect(recordOf('offers', ofOneLine, { name: `a${blanks}\n${blanks}b` })).toEqual({ title: 'a b' });
+    expect(recordOf('offers', ofOneLine, { name: `a${blanks}b` })).toEqual({ title: `a${blanks}b` });
   });
 });
 
