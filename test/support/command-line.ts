@@ -7,12 +7,7 @@ export interface Ended {
   stderr: string;
 }
 
-/**
- * The command line that tests start as a process: the checkout's, or that of a made package, which the environment
- * names. That starts in half the time.
- */
-export const commandLine =
-  process.env['OFFERLINE_TEST_PROGRAM'] ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const commandLine = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** How every process of the tests is started: the Node that runs them, without its word about types. */
 export const nodeArguments = ['--disable-warning=ExperimentalWarning'];
