@@ -43,7 +43,7 @@ it('one that was allowed is reported, stops the schedule, and is repaired by the
     expect(await usageErrorOf(root, ...words)).toContain(advice);
   }
   const { runs } = readRecentRuns(pipeline.data);
-  const scheduler = spawn(process.execPath, [...launcher.words, 'schedule'], {
+  const scheduler = spawn(launcher.executable, [...launcher.words, 'schedule'], {
     env: { ...process.env, OFFERLINE_DATA: root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -44,7 +44,7 @@ async function refresh({ memory = 'little' } = {}): Promise<{
 }> {
   // With one thread to collect garbage: with several, most of the test goes into their last tries.
   const limit = memory === 'little' ? ['--max-old-space-size=48', '--single-threaded-gc'] : [];
-  const child = spawn(process.execPath, [...limit, ...launcher.words, 'run', 'refresh'], {
+  const child = spawn(launcher.executable, [...limit, ...launcher.words, 'run', 'refresh'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

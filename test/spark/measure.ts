@@ -5,10 +5,10 @@ import { readFile, rm, writeFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { wholeNumber } from '../../src/cli/answer.ts';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { generate } from '../../src/demo/generate/generate.ts';
+import { launcher } from '../support/command-line.ts';
 import { findJava, installedPyspark, type PySpark } from './cluster/pyspark.ts';
 import { descendants, processes } from './cluster/process-tree.ts';
 import { SparkCluster } from './cluster/spark-cluster.ts';
@@ -33,7 +33,6 @@ interface Measured {
 
 const sampleMilliseconds = 200;
 const gibibyte = 2 ** 30;
-const commandLine = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const end = new Date('2026-11-18T12:00:00Z');
 
 async function measure(data: DataDirectory, name: string, cluster?: SparkCluster, spark?: PySpark): Promise<Measured> {
@@ -50,7 +49,7 @@ async function measure(data: DataDirectory, name: string, cluster?: SparkCluster
   const executors = new Set<number>();
   let peak = 0;
   const started = performance.now();
-  const run = spawn(process.execPath, [commandLine, 'run', 'ingest', '--json', '--as-of', end.toISOString()], {
+  const run = spawn(launcher.executable, [...launcher.words, 'run', 'ingest', '--json', '--as-of', end.toISOString()], {
     env: { ...process.env, OFFERLINE_DATA: data.root, SPARK_LOCAL_IP: '127.0.0.1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
