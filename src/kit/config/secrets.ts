@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
+import { percentDecoded } from '../text/percent-encoded.ts';
 import { readTextFile } from './regular-file.ts';
 
 /** A secret in a configuration: the text itself, or a reference to it. */
@@ -54,9 +55,12 @@ export function readableSecrets(secrets: readonly (Secret | undefined)[]): strin
 const minRedacted = 4;
 const redacted = '•••';
 
-/** Removes secrets from texts in every spelling: plain, percent-encoded, in JSON, or as base64. */
+/**
+ * Removes secrets from texts in every spelling: plain, percent-encoded by any of the rules, in JSON, or as base64.
+ * Texts are searched as they are and decoded: programs differ in what they encode, and a list of spellings has gaps.
+ */
 export class Redactor {
-  /** Spellings by their first characters, the longest first: a shorter one within it would leave its ends. */
+  /** Forms by their first characters, the longest first: a shorter one within it would leave its ends. */
   readonly #forms = new Map<string, string[]>();
   /** Digests of first characters, so that the cost of a search does not depend on the number of secrets. */
   readonly #begins = new Uint8Array(1 << 16);
@@ -83,16 +87,31 @@ export class Redactor {
 
   /** `isCut`: the text is the first part of a longer one, and may end within a secret. */
   redact(text: string, { isCut = false } = {}): string {
+    const spans = this.#spansIn(text, isCut);
+    if (/[%\\]/.test(text)) {
+      const { decoded, places } = decode(text, isCut);
+      for (const { from, to } of this.#spansIn(decoded, isCut))
+        spans.push({ from: places[from] ?? 0, to: places[to] ?? text.length });
+      spans.sort((one, other) => one.from - other.from);
+    }
     let shown = '';
     let end = 0;
-    for (let at = 0; at + minRedacted <= text.length; at++) {
-      if (this.#begins[digestAt(text, at)] === 0) continue;
-      const form = this.#formAt(text, at, isCut);
-      if (form === undefined) continue;
-      if (at >= end) shown += text.slice(end, at) + redacted;
-      end = Math.max(end, at + form.length);
+    for (const { from, to } of spans) {
+      if (from >= end) shown += text.slice(end, from) + redacted;
+      end = Math.max(end, to);
     }
     return end === 0 ? text : shown + text.slice(end);
+  }
+
+  #spansIn(text: string, isCut: boolean): Span[] {
+    const searched = withBlanks(text);
+    const spans: Span[] = [];
+    for (let at = 0; at + minRedacted <= searched.length; at++) {
+      if (this.#begins[digestAt(searched, at)] === 0) continue;
+      const form = this.#formAt(searched, at, isCut);
+      if (form !== undefined) spans.push({ from: at, to: Math.min(at + form.length, searched.length) });
+    }
+    return spans;
   }
 
   #formAt(text: string, at: number, isCut: boolean): string | undefined {
@@ -103,6 +122,12 @@ export class Redactor {
   }
 }
 
+/** Part of a text: its first character, and the one after its last. */
+interface Span {
+  from: number;
+  to: number;
+}
+
 /** Digest of the characters at a position. */
 function digestAt(text: string, at: number): number {
   let digest = 0;
@@ -110,25 +135,45 @@ function digestAt(text: string, at: number): number {
   return digest;
 }
 
-function escaped(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Secret and base64, as they are searched for in texts as they are and in decoded ones. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const base64 = bytes.toString('base64');
+  // What is percent-encoded has no half of a surrogate pair.
+  return [secret, secret.toWellFormed(), base64, base64.replace(/=+$/, ''), bytes.toString('base64url')].map(
+    withBlanks,
+  );
 }
 
-function formsOf(secret: string): string[] {
-  const encoded = encodeURIComponent(secret.toWellFormed());
-  const base64 = Buffer.from(secret).toString('base64');
-  const json = JSON.stringify(secret).slice(1, -1);
-  return [
-    secret,
-    encoded,
-    encoded.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
-    encoded.replaceAll('%20', '+'),
-    json,
-    // Escapes of Python, PHP and Go.
-    ...[/[^ -~]/g, /[&<>]/g, /[^ -~]|[&<>]/g].map((units) => json.replaceAll(units, escaped)),
-    ...[/[^ -~]/g, /[&<>]/g, /(?!)/g].map((units) => json.replaceAll('/', '\\/').replaceAll(units, escaped)),
-    base64,
-    base64.replace(/=+$/, ''),
-    Buffer.from(secret).toString('base64url'),
-  ];
+/** Forms write a blank as `+`: the two count as one character. */
+function withBlanks(text: string): string {
+  return text.replaceAll('+', ' ');
+}
+
+/** A character: its UTF-8 in percent-codes, or an escape of JSON. */
+const codes = /%[0-7][\da-fA-F]|%[c-fC-F][\da-fA-F](?:%[89abAB][\da-fA-F]){1,3}|\\u[\da-fA-F]{4}|\\["\\/bfnrt]/g;
+
+/** The last code of a text that is cut, where it may be a part of one. */
+const lastCode = /(?:%[c-fC-F][\da-fA-F](?:%[89abAB][\da-fA-F]){0,2})?(?:%[\da-fA-F]?)?$|\\(?:u[\da-fA-F]{0,3})?$/;
+
+/** Decodes a text. `places`: where each of the decoded characters, and the end, is in the text as it was. */
+function decode(text: string, isCut: boolean): { decoded: string; places: Uint32Array } {
+  const places = new Uint32Array(text.length + 1);
+  const whole = isCut ? text.replace(lastCode, '') : text;
+  let decoded = '';
+  let end = 0;
+  const copyTo = (to: number) => {
+    for (let at = end; at < to; at++) places[decoded.length + at - end] = at;
+    decoded += whole.slice(end, to);
+  };
+  for (const { 0: code, index } of whole.matchAll(codes)) {
+    copyTo(index);
+    const characters = code.startsWith('%') ? (percentDecoded(code) ?? code) : (JSON.parse(`"${code}"`) as string);
+    places.fill(index, decoded.length, decoded.length + characters.length);
+    decoded += characters;
+    end = index + code.length;
+  }
+  copyTo(whole.length);
+  places[decoded.length] = text.length;
+  return { decoded, places };
 }

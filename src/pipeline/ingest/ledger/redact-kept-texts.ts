@@ -26,8 +26,11 @@ const changeShape = { file_id: 'BIGINT', digest: 'VARCHAR', shown: 'VARCHAR' } a
 /** Files that are named; the others are counted. */
 const maxNamed = 5;
 
-/** Metadata: digests of the secrets that all kept texts were searched for, separated by blanks. */
-const doneFor = 'secrets_taken_out';
+/**
+ * Metadata: digests of the secrets that all kept texts were searched for, separated by blanks. Another name where more
+ * spellings are found: `secrets_taken_out` was for those before %21 and the like.
+ */
+const doneFor = 'secrets_redacted';
 
 /**
  * Takes secrets out of what is kept of the run's files, `ofRun`: an SQL condition on `file_id`, undefined without any
