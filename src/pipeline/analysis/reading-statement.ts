@@ -10,13 +10,8 @@ interface Parsed {
   statements?: object[];
 }
 
-const blanks = String.raw`^(?:\s|--[^\n]*\n|/\*[^]*?\*/)*`;
 /** EXPLAIN with options. They may have no comment, which the parser would skip and this would not. */
-const explain = new RegExp(
-  String.raw`${blanks}EXPLAIN(\s+ANALYZE|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?\s([^]*)$`,
-  'i',
-);
-const firstWord = new RegExp(String.raw`${blanks}(\w*)`);
+const explain = /^EXPLAIN(\s+ANALYZE|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?\s([^]*)$/i;
 
 /** Functions that change settings, write a log or a profile, or run a text that may call such functions. */
 const refusedFunctions = new Set([
@@ -52,7 +47,7 @@ export async function readingStatement(
     throw new UsageError(
       'the query has a NUL in it, behind which nothing would be read; write chr(0) where it is meant',
     );
-  const [, how = '', explained] = explain.exec(sql) ?? [];
+  const [, how = '', explained] = explain.exec(withoutHead(sql)) ?? [];
   const { error_type, statements } = await parse(connection, explained ?? sql);
   if (error_type === 'parser') await assertParsed(connection, sql);
   if (statements === undefined)
@@ -62,6 +57,29 @@ export async function readingStatement(
   if (statements.length > 1) throw new UsageError(`it takes one query at a time, not ${statements.length} statements`);
   // Composed again, so that nothing precedes the SELECT but what was parsed here.
   return explained === undefined ? sql : `EXPLAIN${how} ${explained}`;
+}
+
+/** The query without the blanks and comments before it. Block comments nest, as they do for DuckDB's parser. */
+function withoutHead(sql: string): string {
+  const blank = /\s+|--[^\n\r]*/y;
+  const marks = /\/\*|\*\//g;
+  let at = 0;
+  for (;;) {
+    blank.lastIndex = at;
+    if (blank.test(sql)) {
+      at = blank.lastIndex;
+      continue;
+    }
+    if (!sql.startsWith('/*', at)) return sql.slice(at);
+    marks.lastIndex = at;
+    let depth = 0;
+    do {
+      const mark = marks.exec(sql);
+      if (mark === null) return '';
+      depth += mark[0] === '/*' ? 1 : -1;
+    } while (depth > 0);
+    at = marks.lastIndex;
+  }
 }
 
 async function parse(connection: DuckDBConnection, sql: string): Promise<Parsed> {
@@ -91,7 +109,7 @@ async function assertParsed(connection: DuckDBConnection, sql: string): Promise<
 }
 
 function kindOf(sql: string, explained: string | undefined): string {
-  const word = firstWord.exec(explained ?? sql)?.[1]?.toUpperCase() ?? '';
+  const word = /^\w*/.exec(withoutHead(explained ?? sql))?.[0].toUpperCase() ?? '';
   if (explained !== undefined) return `EXPLAIN of ${word}`;
   return /^(SELECT|FROM|WITH)$/.test(word) ? 'several statements, nor one that writes' : word;
 }

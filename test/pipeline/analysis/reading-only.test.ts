@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findSnapshot } from '../../../src/pipeline/analysis/kept-snapshots.ts';
 import { askSnapshot } from '../../../src/pipeline/analysis/query.ts';
+import { readingStatement } from '../../../src/pipeline/analysis/reading-statement.ts';
 import { withSnapshotDatabase } from '../../../src/pipeline/analysis/snapshot-database.ts';
 import { UsageError } from '../../../src/kit/errors/errors.ts';
 import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
@@ -42,6 +43,7 @@ const kinds: Record<keyof typeof StatementType, readonly string[]> = {
     'EXPLAIN (FORMAT json) SELECT 1',
     'explain (analyze, format json)\nSELECT 1',
     '/* how */ EXPLAIN -- so\nSELECT 1',
+    '/* how /* or */ so */ EXPLAIN SELECT 1',
     'EXPLAIN (SELECT 1)',
     'EXPLAIN WITH a AS (SELECT 1) FROM a',
     'EXPLAIN DESCRIBE offers',
@@ -237,6 +239,27 @@ describe('offerline sql', () => {
     const outcome = await command(pipeline.data.root, 'sql', within(text)).catch((error: unknown) => error);
     expect(typeof outcome === 'string' || outcome instanceof UsageError).toBe(true);
     expect(await contents()).toEqual(before);
+  });
+
+  it('passes over what precedes a query, however many comments and blanks', async () => {
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    try {
+      const heads = [
+        '/* part of a header */\n'.repeat(4_000),
+        '/*'.repeat(90) + '*/'.repeat(90),
+        ' '.repeat(3_000_000),
+      ];
+      for (const head of heads) {
+        expect(await readingStatement(connection, `${head}SELECT 1`)).toBe(`${head}SELECT 1`);
+        expect(await readingStatement(connection, `${head}EXPLAIN SELECT 1`)).toBe('EXPLAIN SELECT 1');
+        await expect(readingStatement(connection, `${head}EXPORT DATABASE 'mine'`)).rejects.toThrow('not EXPORT');
+      }
+      await expect(readingStatement(connection, '/* /* */'.repeat(40_000))).rejects.toThrow('unterminated');
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
   });
 
   it('changes nothing by any function that DuckDB has, whatever it is given', slow, async () => {
