@@ -98,7 +98,8 @@ const written =
   /^([-+\u2212]?)\s*([\p{L}\p{Sc}.]*)\s*([-+\u2212]?)\s*(\d(?:[\d.,'’\s]*\d)?|[.,]\d+)\s*([\p{L}\p{Sc}.]*)\s*([-\u2212]?)$/u;
 
 function writtenAmount(text: string): WrittenAmount | undefined {
-  const trimmed = text.trim();
+  // Between its parts the pattern would divide a run of blanks in every way.
+  const trimmed = text.trim().replaceAll(/\s+/g, ' ');
   const inside = /^\((.*)\)$/s.exec(trimmed)?.[1]?.trim();
   const [, ...parts] = written.exec(inside ?? trimmed) ?? [];
   const [before = '', unitBefore = '', between = '', digits, unitBehind = '', behind = ''] = parts;

@@ -95,29 +95,41 @@ function merge(claim: Claim, row: PublisherReward): void {
 function matchClick(claims: Claim[], conversions: OurConversion[], paired: Matched['pairs']): Matched {
   const pairs: Matched['pairs'] = [];
   const open = { claims: new Set(claims), conversions: new Set(conversions) };
-  const pairWhere = (fits: (claim: Claim, conversion: OurConversion) => boolean) => {
+  // Each claim takes the first conversion with its key.
+  const pairBy = (keyOfClaim: (claim: Claim) => unknown, keyOfConversion: (conversion: OurConversion) => unknown) => {
+    const queues = Map.groupBy([...open.conversions].toReversed(), keyOfConversion);
     for (const claim of open.claims) {
-      const conversion = [...open.conversions].find((candidate) => fits(claim, candidate));
+      const conversion = queues.get(keyOfClaim(claim))?.pop();
       if (conversion === undefined) continue;
       pairs.push({ claim, conversion });
       open.claims.delete(claim);
       open.conversions.delete(conversion);
     }
   };
-  const isAlikeDue = ({ state }: Claim, { status }: OurConversion) =>
-    (state === 'credited') === (status === 'credited');
-  pairWhere((claim, conversion) => claim.amount === conversion.amount && isAlikeDue(claim, conversion));
-  pairWhere((claim, conversion) => claim.amount === conversion.amount);
-  pairWhere(isAlikeDue);
+  const isClaimed = ({ state }: Claim) => state === 'credited';
+  const isDue = ({ status }: OurConversion) => status === 'credited';
+  pairBy(
+    (claim) => `${claim.amount} ${isClaimed(claim)}`,
+    (conversion) => `${conversion.amount} ${isDue(conversion)}`,
+  );
+  pairBy(
+    ({ amount }) => amount,
+    ({ amount }) => amount,
+  );
+  pairBy(isClaimed, isDue);
   // A claim equal to one with a conversion is a further row of that one, and takes no other conversion.
+  const known = [...paired, ...pairs];
   for (const claim of open.claims) {
-    const same = [...paired, ...pairs].find(
+    const same = known.find(
       ({ claim: other }) => claim.amount === undefined || other.amount === undefined || other.amount === claim.amount,
     );
     if (same === undefined) continue;
     merge(same.claim, claim);
     open.claims.delete(claim);
   }
-  pairWhere(() => true);
+  pairBy(
+    () => true,
+    () => true,
+  );
   return { pairs, claims: [...open.claims], conversions: [...open.conversions] };
 }

@@ -160,6 +160,11 @@ describe("a publisher's list", () => {
     await expect(read('click_id,amount,time', `c1,1${' '.repeat(400_000)}!,2026-11-18`)).rejects.toThrow(
       'list.csv line 2: the cell of "amount" has 400002 characters; at most 1000 are read',
     );
+    const blanks = `c1,-${' '.repeat(990)}!`;
+    await expect(read('click_id,amount', ...Array.from({ length: 1000 }, () => blanks))).rejects.toThrow(
+      'is no amount',
+    );
+    expect(await rewardsOf('click_id,amount', `c1,${'$  1'.padEnd(900)}`)).toMatchObject([{ amount: million }]);
     await expect(read('click_id,note', `c1,"${'x'.repeat(17_000_000)}"`)).rejects.toThrow(
       'list.csv: row 2 has more than',
     );
