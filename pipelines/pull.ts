@@ -154,8 +154,7 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     }
     const reason = stop.aborted ? 'it was asked to end' : redact((error as Error).message);
     result = { ...result, status: stop.aborted ? 'interrupted' : 'failed', error: reason };
-    const stays = entry.s3 === undefined ? 'its last catalog stays' : 'the objects that it gave so far stay';
-    logger.error({ source: entry.source }, `not pulled, ${stays}: ${reason}`);
+    logger.error({ source: entry.source }, `${whatStays(entry, result)}: ${reason}`);
   }
   try {
     if (pullId !== undefined)
@@ -174,6 +173,13 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     lock?.release();
   }
   return result;
+}
+
+/** What a pull that ended early leaves. */
+function whatStays({ s3 }: SourceEntry, { file }: PulledSource): string {
+  if (s3 !== undefined) return 'not pulled, the objects that it gave so far stay';
+  if (file === null) return 'not pulled, its last catalog stays';
+  return 'not pulled whole, its offers landed and its conversions are not complete';
 }
 
 type AddingResult = (part: Partial<PulledSource>) => void;

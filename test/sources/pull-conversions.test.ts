@@ -26,7 +26,7 @@ import { slow } from '../support/slow.ts';
 const key = 'a-key-of-conversions';
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
-async function pullAt(data: DataDirectory, moment: string, effects = realEffects) {
+async function pullAt(data: DataDirectory, moment: string, effects = realEffects, logger = terminal.logger) {
   let now = Date.parse(moment);
   const clock = {
     now: () => now++,
@@ -34,7 +34,7 @@ async function pullAt(data: DataDirectory, moment: string, effects = realEffects
     wait: async (ms: number) => void (now += ms),
     random: () => 0.5,
   };
-  return pullSources({ data, terminal }, effects, clock);
+  return pullSources({ data, terminal: { ...terminal, logger } }, effects, clock);
 }
 
 /** What the lines of a log come to: of each conversion id its payout where it is credited and not reversed. */
@@ -341,6 +341,15 @@ it('conversions of a source are pulled although its offers are not, and both fai
   await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
   const [third] = await pullAt(data, '2026-11-20T14:00:00Z');
   expect(third).toMatchObject({ status: 'failed', error: expect.stringContaining('"mode"') as string, conversions: 0 });
+  // Of offers without conversions the log says that they are there.
+  await writeFile(data.settingsFile, '{}');
+  answers['/offers'] = { items: [{ id: 'o1' }] };
+  answers['/conversions'] = {};
+  let log = '';
+  const logger = createLogger({ write: (line: string) => Boolean((log += line)) });
+  const [fourth] = await pullAt(data, '2026-11-20T15:00:00Z', realEffects, logger);
+  expect(fourth).toMatchObject({ status: 'failed', file: expect.any(String) as string, error: noOffers });
+  expect(log).toContain(`not pulled whole, its offers landed and its conversions are not complete: the answer has no`);
 });
 
 describe('a list of conversions that grows between its pages', () => {
