@@ -43,7 +43,7 @@ export async function withWarehouse<Result>(
   work: (state: StateDatabase) => Promise<Result>,
 ): Promise<Result> {
   return withWriterLock(command, { data, settings, logger, effects, isPreview, ...waiting }, async (opening) => {
-    await claimLanding(data, settings.storage?.url);
+    await claimLanding(data, settings.storage?.url, logger, effects.files);
     using storage = await runOnStorage(settings, opening);
     const state = await openWarehouse(opening);
     let result: Result;
