@@ -2,7 +2,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readSettings } from '../../kit/config/settings.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { readPostbackSecrets } from '../../sources/config/postback-settings.ts';
-import { readSources, type SourceEntry, type Sources } from '../../sources/config/sources-file.ts';
+import { readSources, sourcesExposure, type SourceEntry, type Sources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { resolveSource } from '../../sources/resolve-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
@@ -18,13 +18,18 @@ export function examineSources(data: DataDirectory): Finding[] {
   }
   const modes = readSettings(data).sources;
   return [
-    ...read.warnings.map((warning) => note('sources', data.sourcesFile, warning, 'let nobody else read it')),
+    ...examineExposure(data),
     ...read.sources.flatMap((entry) => [
       ...examineSource(entry, modes[entry.source]?.mode ?? 'full'),
       ...examinePostback(entry),
     ]),
     ...examinePulls(data, read),
   ];
+}
+
+function examineExposure({ sourcesFile }: DataDirectory): Finding[] {
+  const exposure = sourcesExposure(sourcesFile);
+  return exposure === undefined ? [] : [note('sources', sourcesFile, exposure.problem, exposure.cure)];
 }
 
 /** Finds pulls whose process died, or that their ledger is damaged. */

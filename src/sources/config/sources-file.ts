@@ -117,8 +117,6 @@ export interface Sources {
   warnings: string[];
 }
 
-const readableByOthers = 0o077;
-
 /**
  * Reads `sources.json`; a missing file means that nothing is pulled. Throws `UsageError` naming file and key, never
  * with a value of it.
@@ -132,11 +130,22 @@ export function readSources({ sourcesFile }: DataDirectory): Sources {
     throw new UsageError(`${sourcesFile} cannot be read: ${(error as Error).message}`, { cause: error });
   }
   const { sources } = readDocument(sourcesSchema, text, sourcesFile, '; nothing was changed');
-  const isOpen = (statSync(sourcesFile).mode & readableByOthers) !== 0;
+  const exposure = sourcesExposure(sourcesFile);
   return {
     sources,
-    warnings: isOpen ? [`${sourcesFile} can be read by others than its owner: chmod 600 ${sourcesFile}`] : [],
+    warnings: exposure === undefined ? [] : [`${sourcesFile} ${exposure.problem}: ${exposure.cure}`],
   };
+}
+
+/**
+ * Finds that others than its owner may read the file. One of another owner this user reads by the rights of its group,
+ * which were given on purpose, as those of a mounted Secret of Kubernetes, whose mode nobody can change.
+ */
+export function sourcesExposure(sourcesFile: string): { problem: string; cure: string } | undefined {
+  const { mode = 0, uid } = statSync(sourcesFile, { throwIfNoEntry: false }) ?? {};
+  const isOwn = uid === process.getuid?.();
+  if ((mode & (isOwn ? 0o077 : 0o007)) === 0) return undefined;
+  return { problem: 'can be read by others than its owner', cure: `chmod ${isOwn ? 600 : 640} ${sourcesFile}` };
 }
 
 /** True where conversions are pulled from the network's own list. */

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { chmod, writeFile } from 'node:fs/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { examineSites } from '../../../src/pipeline/doctor/examine-sites.ts';
 import { examineSources } from '../../../src/pipeline/doctor/examine-sources.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
@@ -44,4 +44,21 @@ it('the doctor finds what would keep sources from being pulled', async () => {
   expect(found()).toEqual(['south: sources.json: south.postback.token: the environment has no NO_SUCH_TOKEN']);
   await writeFile(data.sourcesFile, 'broken');
   expect(found()).toEqual([expect.stringContaining('is not valid JSON') as string]);
+});
+
+it('the doctor finds a file of sources that others may read, but not by the group of a mount', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  await writeFile(data.sourcesFile, '{"sources": []}', { mode: 0o600 });
+  const found = async (mode: number) => {
+    await chmod(data.sourcesFile, mode);
+    return examineSources(data).map(({ subject, problem, advice }) => [subject, problem, advice]);
+  };
+  const problem = 'can be read by others than its owner';
+  expect(await found(0o600)).toEqual([]);
+  expect(await found(0o640)).toEqual([[data.sourcesFile, problem, `chmod 600 ${data.sourcesFile}`]]);
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(12_345);
+  onTestFinished(() => getuid.mockRestore());
+  expect(await found(0o440)).toEqual([]);
+  expect(await found(0o644)).toEqual([[data.sourcesFile, problem, `chmod 640 ${data.sourcesFile}`]]);
 });
