@@ -8,7 +8,8 @@ import { mcpServers, type McpOptions } from './mcp-server.ts';
 export async function serveAssistant(options: McpOptions, stop: AbortSignal): Promise<void> {
   const transport = new StdioServerTransport();
   const ended = Promise.withResolvers<void>();
-  process.stdin.once('close', ended.resolve);
+  // A file, such as /dev/null, ends and is never closed.
+  process.stdin.once('end', ended.resolve).once('close', ended.resolve);
   stop.addEventListener('abort', () => ended.resolve());
   const served = serveStdio(mcpServers(options), {
     transport,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { addUser } from '../../../../src/console/access/users.ts';
 import { createLogger } from '../../../../src/kit/logging/log.ts';
 import { openMcpHandler } from '../../../../src/pipeline/analysis/mcp/http-handler.ts';
-import { launcher } from '../../../support/command-line.ts';
+import { launcher, offerline } from '../../../support/command-line.ts';
 import type { PipelineUnderTest } from '../../../support/pipeline-under-test.ts';
 import { consoleOver, type OpenConsole } from '../../../console/pages/signed-in.ts';
 import { asOf, AskedFacts, askedNetwork, hostileTitle, siteSecrets, sourceSecret } from './asked-network.ts';
@@ -79,6 +79,10 @@ function valueAt(document: unknown, place: string): unknown {
       : (value as Record<string, unknown>[]).find((each) => [each['name'], each['difference']].includes(key));
   }, document);
 }
+
+test('an assistant that is gone before it asks leaves no process and no error', async () => {
+  expect(await offerline(pipeline.data.root, 'mcp')).toEqual({ code: 0, stdout: '', stderr: '' });
+});
 
 test('a hundred answers equal plain arithmetic over the events, each with its snapshot', slow, async () => {
   expect(questions.length).toBeGreaterThanOrEqual(100);
