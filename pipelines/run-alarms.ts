@@ -27,7 +27,7 @@ export async function alarmsOf(
   );
   if (active?.offers === 0)
     alarms.push(
-      'NO OFFER IS ACTIVE, so every feed is empty: land a catalog in landing/offers/<source>/, whose fields are in data/fields.md, or add a network by `offerline sources new`',
+      'NO OFFER IS ACTIVE, so every feed is empty: land a catalog in landing/offers/<source>/, whose fields are in data/fields.md, which the console has as /fields, or add a network by `offerline sources new`',
     );
   return alarms;
 }

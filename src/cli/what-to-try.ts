@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { packageFile } from '../kit/files/package-files.ts';
 import { readSites, type Site } from '../kit/sites/sites.ts';
 import { shellWord } from '../kit/text/shell-word.ts';
 import { typedOfferline } from '../kit/text/typed-commands.ts';
@@ -14,6 +16,13 @@ const feeds: Readonly<Record<Site['variant'], string>> = {
 const intendedFailures =
   'Two failures are part of the demo: a damaged log (broken_gzip) is quarantined, and the network clickfield fails at its second pull. So are the rejected rows and the older export of northstar that `status` shows.';
 
+/** How new data reaches what is served. */
+const newsOf = {
+  landing: 'Land more files under landing/ and the next refresh serves them.',
+  storage: 'What the machine that writes publishes to storage is served by itself.',
+  none: 'This snapshot is served, and no newer one.',
+} as const;
+
 /**
  * Commands to copy, each of which works as it is. A site's secret stays in its file, from which the command reads it,
  * unless `publicSecrets` has it, as those of a demo.
@@ -21,7 +30,15 @@ const intendedFailures =
 export function whatToTry(
   data: DataDirectory,
   address: string,
-  { consoleLink, publicSecrets }: { consoleLink?: string | undefined; publicSecrets?: ReadonlySet<string> | undefined },
+  {
+    news,
+    consoleLink,
+    publicSecrets,
+  }: {
+    news: keyof typeof newsOf;
+    consoleLink?: string | undefined;
+    publicSecrets?: ReadonlySet<string> | undefined;
+  },
 ): string {
   const sites = readSites(data.sitesFile).sites.filter(({ status }) => status === 'active');
   const site = (['C', 'B', 'A'] as const).flatMap((variant) => sites.filter((each) => each.variant === variant))[0];
@@ -43,8 +60,14 @@ export function whatToTry(
       ? []
       : [`  ${offerline} track test 101 --site ${site.site_key}`]),
     '',
-    'Land more files under landing/ and the next refresh serves them. Ctrl-C stops.',
+    `${newsOf[news]} Ctrl-C stops.`,
   ].join('\n');
+}
+
+/** Steps to a first site; `demo` is the last. The example is in a checkout, in no image and no installed package. */
+export function waysToBegin(demo: string, example = packageFile('data/example')): string {
+  const copy = existsSync(example) ? `begin with a copy of ${example}, ` : '';
+  return `add a site with \`offerline sites add\`, ${copy}or ${demo}`;
 }
 
 /** The shell command by which a publisher reads the first offers. */

@@ -132,7 +132,7 @@ it('fills no directory that somebody named, and says what it lacks', slow, async
     make();
     const { code, stdout, stderr } = await endOf(data, 'start', '--port', '0');
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('`offerline sites add`, begin with a copy of data/example, or pass --demo');
+    expect(stderr).toMatch(/`offerline sites add`, begin with a copy of \S+data\/example, or pass --demo/);
   }
   expect(readdirSync(data)).toEqual(['landing']);
   // Nor one that has data of its own, where a demo is asked for.

@@ -6,7 +6,7 @@ const newName = 'land the corrected file under a new name';
 /** Cures by the code of a file that cannot be read. */
 const cures: Readonly<Record<string, string>> = {
   missing_column:
-    'name its columns as data/fields.md does, or have `offerline inspect <file> --write` map those that it has; a file without a header row needs "header" in its mapping',
+    'name its columns as data/fields.md does, which the console has as /fields, or have `offerline inspect <file> --write` map those that it has; a file without a header row needs "header" in its mapping',
   bad_header: `a column has no name, two are one name to us, or its first row is no header: name each column once and ${newName}, or say by "format" of a mapping which row has the names, as in {"header": 3}, or all names in place of the rows up to it, as in {"skip": 1, "header": ["row", "click_id"]}`,
   no_row_fits: 'none of its rows can be read: `offerline inspect <file>` shows why, and proposes a mapping',
   bad_utf8:

@@ -18,7 +18,7 @@ import type { CommandContext } from '../../context.ts';
 import { startChildCommand, type ChildCommand, type ListeningChild } from '../../child-process.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
-import { whatToTry } from '../../what-to-try.ts';
+import { waysToBegin, whatToTry } from '../../what-to-try.ts';
 import { openSchedule } from '../../schedule/open-schedule.ts';
 import { openWhenWritable } from '../../schedule/deferred-schedule.ts';
 import type { Schedule } from '../../schedule/schedule.ts';
@@ -142,9 +142,7 @@ function requireSites(data: DataDirectory): void {
   const demo = isEmpty(data)
     ? 'pass --demo for a demo network'
     : `pass --demo with another OFFERLINE_DATA for a demo network, since ${data.landing} is not the demo's`;
-  throw new UsageError(
-    `${data.sitesFile} does not exist: add a site with \`offerline sites add\`, begin with a copy of data/example, or ${demo}`,
-  );
+  throw new UsageError(`${data.sitesFile} does not exist: ${waysToBegin(demo)}`);
 }
 
 /** Defaults as the help shows them. */
@@ -212,7 +210,11 @@ async function serve(
       context,
       options,
       { address, ...(console && { console: { address: console.address, link: console.link } }) },
-      whatToTry(data, address, { consoleLink: link, publicSecrets }),
+      whatToTry(data, address, {
+        news: isFollowing ? 'storage' : options.snapshot === undefined ? 'landing' : 'none',
+        consoleLink: link,
+        publicSecrets,
+      }),
     );
     await untilStopped();
   } finally {
