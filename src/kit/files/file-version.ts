@@ -12,3 +12,14 @@ export async function fileVersion(file: string): Promise<string | undefined> {
     return undefined;
   }
 }
+
+const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
+
+/**
+ * Returns a file's modification time, in nanoseconds since the epoch. A program may set any moment: one before 1677 or
+ * after 2262 becomes the nearest that a BIGINT holds.
+ */
+export function modifiedNsOf({ mtimeNs }: { mtimeNs: bigint }): bigint {
+  if (mtimeNs > int64.greatest) return int64.greatest;
+  return mtimeNs < int64.least ? int64.least : mtimeNs;
+}

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { modifiedNsOf } from '../../kit/files/file-version.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
 import { currentName, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { manifestFile } from '../snapshot/manifest.ts';
@@ -97,7 +98,7 @@ export async function examineLanding(
     else if (
       deep &&
       about.size === BigInt(bytes) &&
-      String(about.mtimeNs) === modified_ns &&
+      String(modifiedNsOf(about)) === modified_ns &&
       (await sha256Of(file)) !== sha256
     ) {
       findings.push(

@@ -4,6 +4,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
+import { modifiedNsOf } from '../../kit/files/file-version.ts';
 import { knownPlaces } from '../../kit/intake/known-names.ts';
 import type { AbsentColumns } from '../../kit/intake/mapping/absent-columns.ts';
 import type { ScoreHeader } from '../../kit/intake/reading/header-search.ts';
@@ -141,7 +142,7 @@ async function landingFileAt(data: DataDirectory, name: string): Promise<FileAt>
     isLanded,
     absolutePath,
     bytes: Number(about.size),
-    modifiedNs: about.mtimeNs,
+    modifiedNs: modifiedNsOf(about),
     changedNs: about.ctimeNs,
   };
 }

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { stat } from 'node:fs/promises';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { runWithRows } from '../../../kit/duckdb/insert-rows.ts';
+import { modifiedNsOf } from '../../../kit/files/file-version.ts';
 import type { RecordSink } from '../../../kit/intake/reading/record-sink.ts';
 import { keptText, type KeptText } from '../../../kit/text/kept-text.ts';
 import { readRecords } from '../../landing/lines/to-ndjson.ts';
@@ -29,7 +30,7 @@ export async function showRejectedRecords(connection: DuckDBConnection, file: Lo
 
 async function isAsRead({ absolutePath, bytes, modifiedNs }: LogBatchFile): Promise<boolean> {
   const now = await stat(absolutePath, { bigint: true }).catch(() => undefined);
-  return now !== undefined && Number(now.size) === bytes && now.mtimeNs === modifiedNs;
+  return now !== undefined && Number(now.size) === bytes && modifiedNsOf(now) === modifiedNs;
 }
 
 /** Keeps the first characters of some records. */

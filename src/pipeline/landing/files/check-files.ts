@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
+import { modifiedNsOf } from '../../../kit/files/file-version.ts';
 import { programFile } from '../../../kit/files/package-files.ts';
 import type { ScoreHeader } from '../../../kit/intake/reading/header-search.ts';
 import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
@@ -186,7 +187,7 @@ export async function checkFile(
     sha256 = await sha256Of(file.absolutePath);
   }
   const after = await stat(file.absolutePath, { bigint: true }).catch(() => undefined);
-  const unstable = after === undefined || Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
+  const unstable = after === undefined || Number(after.size) !== file.bytes || modifiedNsOf(after) !== file.modifiedNs;
   const { problem, endsLine, ...readable } = read;
   const unfinished = read.format === 'csv' && !endsLine && lastChangeNs(file) > limits.doneBeforeNs;
   if (problem !== undefined) await rm(`${scratchPath}.ndjson`, { force: true });

@@ -1,6 +1,7 @@
 import { statSync, type BigIntStats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { modifiedNsOf } from '../../../kit/files/file-version.ts';
 import { landingKinds, type LandingKind } from '../../../kit/vocabulary/values.ts';
 import { isReadableName, isUnfinishedName, readableEndings } from '../../../kit/vocabulary/landing-formats.ts';
 import type { LandingFile } from '../landing-file.ts';
@@ -86,7 +87,7 @@ async function walk(
           path,
           absolutePath,
           bytes: Number(about.size),
-          modifiedNs: about.mtimeNs,
+          modifiedNs: modifiedNsOf(about),
           changedNs: about.ctimeNs,
         });
       }

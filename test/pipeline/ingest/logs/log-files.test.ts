@@ -403,6 +403,16 @@ it.for(['clicks', 'conversions'] as const)('numbers %s by path, not by age', asy
   expect(await landing.ledger()).toEqual([`${kind}/a.ndjson loaded 1=1+0+0`, `${kind}/b.ndjson loaded 1=1+0+0`]);
 });
 
+it('reads a file whose time no BIGINT of nanoseconds holds, and others beside it', async ({ landing }) => {
+  for (const [name, time] of Object.entries({ a: '1600-01-01T00:00:00Z', b: longAgo, c: '2300-01-01T00:00:00Z' })) {
+    const path = await landing.put(`clicks/${name}.ndjson`, [click(name)]);
+    await utimes(path, new Date(time), new Date(time));
+  }
+  await landing.ingest();
+  expect(await landing.ledger()).toEqual(['a', 'b', 'c'].map((name) => `clicks/${name}.ndjson loaded 1=1+0+0`));
+  expect((await landing.ingest()).files).toBe(0);
+});
+
 describe('landing files', () => {
   it('are never changed', async ({ landing }) => {
     const contents: Record<string, string | Buffer> = {
