@@ -385,8 +385,7 @@ async function ingestCatalogs(
     nextFileId: newFiles.nextFileId,
   });
   for (const warning of sync.warnings) run.logger.warn(warning);
-  for (const { path, status, reason } of sync.files)
-    if (status === 'quarantined') warnOfQuarantine(run, { file: path, reason });
+  for (const file of sync.quarantined) warnOfQuarantine(run, file);
   await markDaysOfNewOffers(
     connection,
     run.runId,

@@ -61,7 +61,8 @@ export async function previewHeldExport(
     };
   } catch (error) {
     if (!(error instanceof QuarantineError)) throw error;
-    throw new UsageError(`${held.path} cannot be read any more (${error.reason}), so the next run would quarantine it`);
+    const why = `${error.reason}: ${error.message}`;
+    throw new UsageError(`${held.path} cannot be read any more (${why}), so the next run would quarantine it`);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -21,7 +21,7 @@ const cures: Readonly<Record<string, string>> = {
   broken_csv: `a quoted text has no end, or something follows it: have the sender quote it right; ${newName}`,
   broken_json: whole,
   broken_xlsx: whole,
-  broken_xml: whole,
+  broken_xml: `it is no valid XML: it was cut off on its way, a tag is not closed, or a text has a bare "&" or an entity of HTML such as "&nbsp;": have the sender write "&amp;" and "&#160;", and all of it; ${newName}`,
   broken_zip: whole,
   broken_gzip: whole,
   broken_zstd: whole,

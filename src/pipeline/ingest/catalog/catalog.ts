@@ -18,6 +18,7 @@ import { writeDestinations, writeVersions } from './catalog-versions.ts';
 import { writeSettledRecords } from './offer-records.ts';
 import { SourceReader, type CatalogReading } from './source-reader.ts';
 import type { NewFile } from '../ledger/read-again.ts';
+import type { QuarantinedFile } from '../ledger/warn-of-quarantine.ts';
 import { catalogReadingSettings, type DecidingSettings } from '../ledger/reading-settings.ts';
 
 export interface CatalogSyncInput extends CatalogReading {
@@ -41,6 +42,7 @@ export interface CatalogSyncResult {
     version: number;
     validFrom: Moment;
   }[];
+  quarantined: QuarantinedFile[];
   /** Sentences for the operator. */
   warnings: string[];
 }
@@ -52,11 +54,11 @@ export interface CatalogSyncResult {
 export async function syncCatalogs(connection: DuckDBConnection, input: CatalogSyncInput): Promise<CatalogSyncResult> {
   const ledger = new CatalogLedger(input.runId, input.wallClock, input.nextFileId);
   const sources: SourceExports[] = [];
-  const warnings: string[][] = [];
+  const readers: SourceReader[] = [];
   for (const [source, files] of bySource(input.files)) {
     const reader = new SourceReader(connection, source, input, ledger);
     sources.push(await reader.read(files));
-    warnings.push(reader.warnings);
+    readers.push(reader);
   }
 
   const { applied, held } = applicable(sources);
@@ -80,7 +82,12 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
       version,
       validFrom,
     })),
-    warnings: [...warnings.flat(), ...held.map(heldMessage), ...sources.flatMap(incompleteMessages)],
+    quarantined: readers.flatMap(({ quarantined }) => quarantined),
+    warnings: [
+      ...readers.flatMap(({ warnings }) => warnings),
+      ...held.map(heldMessage),
+      ...sources.flatMap(incompleteMessages),
+    ],
   };
 }
 

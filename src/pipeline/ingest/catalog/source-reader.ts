@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OfferReading } from '../../landing/catalog/offer-record.ts';
 import { QuarantineError, type LandingRecord } from '../../landing/landing-file.ts';
 import type { NewFile } from '../ledger/read-again.ts';
+import type { QuarantinedFile } from '../ledger/warn-of-quarantine.ts';
 import { catalogReadingSettings, sourceSettings, type DecidingSettings } from '../ledger/reading-settings.ts';
 import { readExport, type CatalogExport } from './catalog-export.ts';
 import { candidates, compareAge, type LandedExport } from './catalog-files.ts';
@@ -28,6 +29,7 @@ export interface CatalogReading {
 export class SourceReader {
   /** Sentences for the operator. */
   readonly warnings: string[] = [];
+  readonly quarantined: QuarantinedFile[] = [];
   readonly #connection: DuckDBConnection;
   readonly #source: string;
   readonly #reading: CatalogReading;
@@ -146,9 +148,12 @@ export class SourceReader {
       return await read();
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
-      this.#ledger.unread(file, 'quarantined', error.reason, this.#readWith(file));
+      const { reason, message: detail } = error;
+      const why = `${reason}: ${detail}`;
+      this.#ledger.unread(file, 'quarantined', why, this.#readWith(file));
       if (file.before?.status === 'loaded')
-        this.warnings.push(`${file.path} cannot be read again (${error.reason}), so what it said before stays`);
+        this.warnings.push(`${file.path} cannot be read again (${why}), so what it said before stays`);
+      else this.quarantined.push({ file: file.path, reason, detail });
       return undefined;
     }
   }

@@ -205,7 +205,7 @@ describe('which export decides', () => {
     );
     expect(await warehouse.catalog()).toEqual(['a vanished', 'b active']);
     expect(await warehouse.query("SELECT reason, rows FROM ingest_files WHERE status = 'quarantined'")).toEqual([
-      { reason: 'broken_json', rows: '0' },
+      { reason: 'broken_json: for the test', rows: '0' },
     ]);
   });
 

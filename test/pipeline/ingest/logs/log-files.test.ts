@@ -5,6 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import { checkFile } from '../../../../src/pipeline/landing/files/check-files.ts';
 import { findLandingFiles } from '../../../../src/pipeline/landing/files/find-files.ts';
+import { settingsSchema } from '../../../../src/kit/config/settings.ts';
+import { fileCure } from '../../../../src/pipeline/inspect/file-cure.ts';
 import { momentOfMilliseconds, shiftMoment } from '../../../../src/kit/time/moment.ts';
 import { createLogger } from '../../../../src/kit/logging/log.ts';
 import { it } from '../../../support/landing-test.ts';
@@ -172,6 +174,34 @@ describe('quarantine', () => {
       files: 0,
       quarantined: 0,
     });
+  });
+
+  it('ledger and log say what is wrong where, of a catalog as of a log', async ({ landing }) => {
+    const logged: string[] = [];
+    const logger = createLogger({ write: (line: string) => logged.push(line) > 0 }, 'info');
+    const settings = settingsSchema.parse({
+      files: [{ match: 'offers/feed/**', format: { records: 'offers.offer' } }],
+    });
+    const quoted = 'external_id,title,payout\na,"one",1\nb,"two"x,1\n';
+    const feed = '<offers><offer><external_id>a</external_id><title>One&nbsp;two</title></offer></offers>';
+    await landing.putAt('offers/a/o.csv', 'name,title,payout\na,one,1\n', longAgo);
+    await landing.putAt('offers/c/o.csv', quoted, longAgo);
+    await landing.putAt('offers/feed/o.xml', feed, longAgo);
+    await landing.putAt('clicks/c.csv', quoted, longAgo);
+    expect(await landing.ingest({ logger, settings })).toMatchObject({ files: 4, quarantined: 4 });
+    const entries = await landing.query<{ path: string; reason: string }>('SELECT path, reason FROM ingest_files');
+    const ledger = new Map(entries.map(({ path, reason }) => [path, reason]));
+    expect(ledger.get('offers/a/o.csv')).toMatch(/^missing_column: .*external_id.*name, title, payout/);
+    expect(ledger.get('offers/c/o.csv')).toMatch(/^broken_csv: row 3: /);
+    expect(ledger.get('offers/c/o.csv')).toBe(ledger.get('clicks/c.csv'));
+    expect(ledger.get('offers/feed/o.xml')).toMatch(/^broken_xml: .*1:\d+: undefined entity/);
+    const warnings = logged.map((line) => JSON.parse(line) as Record<string, string>);
+    for (const [file, reason] of ledger) {
+      const { reason: code, detail, msg } = warnings.find((warning) => warning['file'] === file) ?? {};
+      expect(`${code}: ${detail}`, file).toBe(reason);
+      expect(msg, file).toContain(`quarantined, nothing of this file was loaded: ${fileCure(reason)}`);
+    }
+    expect(fileCure('broken_xml')).toContain('&nbsp;');
   });
 
   it('damaged Parquet, in the middle or at its end, or of something else', async ({ landing }) => {
