@@ -1,5 +1,5 @@
 import { readdir, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
@@ -7,7 +7,7 @@ import { prefixesOf } from '../config/s3-settings.ts';
 import { Bucket, type BucketAccess } from './bucket.ts';
 import { BucketError } from './bucket-error.ts';
 import { fetchObject, type FetchingObjects, type ObjectPart } from './fetch-object.ts';
-import { isLandingName, landingName, leftOutFor, type LeftOut, type ListedObject } from './listed-object.ts';
+import { isLandingName, landingPath, leftOutFor, type LeftOut, type ListedObject } from './listed-object.ts';
 import type { ObjectList, TakenObject, TakenObjects } from './taken-objects.ts';
 import type { Asking } from './tries.ts';
 
@@ -138,8 +138,9 @@ class BucketPull {
   async #takePage(list: ObjectList, objects: readonly ListedObject[], leftovers: Set<string>): Promise<void> {
     if (objects.length === 0) return;
     const { effects, landing, taken } = this.#request;
-    const folder = join(landing, this.#folderOf(list.kind));
-    await effects.files.makeDirectory(folder);
+    const top = join(landing, this.#folderOf(list.kind));
+    const pieces = await this.#piecesOf(objects, list.kind, leftovers);
+    for (const folder of new Set(pieces.map(({ file }) => dirname(file)))) await effects.files.makeDirectory(folder);
     const failed = new AbortController();
     const fetching: FetchingObjects = {
       ...this.#asking,
@@ -161,9 +162,10 @@ class BucketPull {
         failed.abort(error);
       }
     };
-    await limit.map(await this.#piecesOf(objects, list.kind, leftovers), takeOne);
+    await limit.map(pieces, takeOne);
     if (landed.length > 0) {
-      await effects.files.syncDirectory(folder, 's3 objects: folder synced');
+      const folders = new Set(landed.flatMap(({ path }) => foldersBetween(dirname(join(landing, path)), top)));
+      for (const folder of folders) await effects.files.syncDirectory(folder, 's3 objects: folder synced');
       await effects.perform('s3 objects: taken', async () => taken.put(list, landed));
       this.#sum.taken += landed.length;
       this.#sum.lastPath = landed.at(-1)?.path ?? null;
@@ -180,7 +182,7 @@ class BucketPull {
   ): Promise<readonly Piece[]> {
     const pieces: Piece[] = [];
     for (const object of objects) {
-      const name = landingName(this.#bucket.name, object);
+      const name = landingPath(this.#bucket.name, object);
       const path = `${this.#folderOf(kind)}/${name}`;
       const file = join(this.#request.landing, path);
       const part = { file: `${file}${partEnding}`, path };
@@ -259,15 +261,22 @@ class BucketPull {
     return `${kind}/${this.#request.source}`;
   }
 
-  /** Names of parts that earlier pulls have left. */
-  async #partsOf(kind: LandingKind): Promise<Set<string>> {
-    const names = await readdir(join(this.#request.landing, this.#folderOf(kind))).catch((error: unknown) => {
+  /** Parts that earlier pulls have left, relative to the source's folder; `folder`: of partitions in it. */
+  async #partsOf(kind: LandingKind, folder = ''): Promise<Set<string>> {
+    const absolute = join(this.#request.landing, this.#folderOf(kind), folder);
+    const entries = await readdir(absolute, { withFileTypes: true }).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
     });
-    return new Set(
-      names.filter((name) => name.endsWith(partEnding) && isLandingName(name.slice(0, -partEnding.length))),
-    );
+    const parts = new Set<string>();
+    for (const entry of entries) {
+      const { name } = entry;
+      if (entry.isDirectory() && name.includes('='))
+        for (const part of await this.#partsOf(kind, `${folder}${name}/`)) parts.add(part);
+      else if (name.endsWith(partEnding) && isLandingName(name.slice(0, -partEnding.length)))
+        parts.add(`${folder}${name}`);
+    }
+    return parts;
   }
 
   /** Removes parts of objects that the list has no more. */
@@ -279,6 +288,11 @@ class BucketPull {
       taken.forgetPart(path);
     }
   }
+}
+
+/** A folder and those above it up to `top`: a new one's name is on the disk once the one above it is synced. */
+function foldersBetween(folder: string, top: string): string[] {
+  return folder === top ? [folder] : [folder, ...foldersBetween(dirname(folder), top)];
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,6 +12,7 @@ import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { Redactor } from '../../../src/kit/config/secrets.ts';
+import { findLandingFiles } from '../../../src/pipeline/landing/files/find-files.ts';
 import { s3Schema } from '../../../src/sources/config/s3-settings.ts';
 import { readSources } from '../../../src/sources/config/sources-file.ts';
 import type { PullClock } from '../../../src/sources/http/budget.ts';
@@ -129,6 +131,48 @@ describe('a bucket', () => {
     const reads = bucket.takeReads();
     expect(new Set(reads.map(({ key }) => key))).toEqual(new Set(keys));
     expect(await pull()).toMatchObject({ pages: 3, records: 0 });
+  });
+
+  it('keeps the partitions of Parquet as folders, also of the part that a pull has left', async () => {
+    const key = 'clicks/site_key=beta/country=DE/data_0.parquet';
+    const folder = join(data.landing, 'clicks/logs/site_key=beta/country=DE');
+    const whole = 'x'.repeat(1000);
+    bucket.put(key, whole);
+    bucket.put('offers/country=DE/data_0.parquet', 'offers');
+    bucket.fault = (request) => (request.key === key ? { shortBy: 900 } : undefined);
+    expect(await pull()).toMatchObject({ status: 'failed', records: 1 });
+    const [part = '', ...others] = await readdir(folder);
+    expect([part, others]).toEqual([expect.stringMatching(/^2026.*-data_0-[0-9a-f]{16}\.parquet\.part$/), []]);
+    const { size } = await stat(join(folder, part));
+    bucket.takeReads();
+    bucket.fault = () => undefined;
+    expect(await pull()).toMatchObject({ status: 'done', records: 1 });
+    expect(bucket.takeReads().map(({ range }) => range)).toEqual([`bytes=${size}-999`]);
+    expect(await readdir(folder)).toEqual([part.slice(0, -'.part'.length)]);
+    expect((await findLandingFiles(data.landing)).files).toMatchObject([
+      { path: expect.stringMatching(/^clicks\/logs\/site_key=beta\/country=DE\/2026/), bytes: 1000 },
+      { path: expect.stringMatching(/^offers\/logs\/country=DE\/2026/), source: 'logs', bytes: 6 },
+    ]);
+    expect(await pull()).toMatchObject({ status: 'done', records: 0 });
+
+    bucket.put(key, 'another', { modified: '2026-11-18T11:00:00Z' });
+    bucket.fault = ({ kind }) => (kind === 'get' ? { shortBy: 1 } : undefined);
+    expect(await pull()).toMatchObject({ status: 'failed' });
+    expect(await readdir(folder)).toHaveLength(2);
+    bucket.clear();
+    expect(await pull()).toMatchObject({ status: 'done', records: 0 });
+    expect(await readdir(folder)).toEqual([part.slice(0, -'.part'.length)]);
+  });
+
+  it('gives nothing again that was pulled before its partitions were kept', async () => {
+    const key = 'clicks/country=DE/data_0.parquet';
+    bucket.put(key, 'x');
+    const etag = `"${createHash('md5').update('x').digest('hex')}"`;
+    using taken = new TakenObjects(data);
+    const object = { key, etag, bytes: 1, modified: 0, storageClass: '' };
+    taken.put({ source: 'logs', bucket: 'logs', kind: 'clicks' }, [{ object, path: 'clicks/logs/data_0.parquet' }]);
+    expect(await pull()).toMatchObject({ status: 'done', records: 0 });
+    expect(bucket.takeReads()).toEqual([]);
   });
 
   it('counts what is left out, by reason', async () => {
