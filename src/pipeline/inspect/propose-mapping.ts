@@ -5,7 +5,6 @@ import { NumberReader } from '../../kit/intake/mapping/numbers.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { hasOwnOffset, timeReader } from '../../kit/intake/mapping/times.ts';
 import { counted } from '../../kit/text/counted.ts';
-import { parseMoney } from '../../kit/text/decimal-text.ts';
 import type { JsonObject } from '../../kit/text/json-text.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import { conversionKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
@@ -87,7 +86,7 @@ function hintOf(place: string, values: readonly string[]): string | undefined {
   const readBy = (read: (value: string) => unknown) => values.filter((value) => read(value) !== undefined).length;
   const isMost = (read: (value: string) => unknown) => readBy(read) * 2 > values.length;
   const at = JSON.stringify(place);
-  const patterns = timeForms.map(({ pattern }) => ({ pattern, fits: readBy(timeReader(pattern, undefined)) }));
+  const patterns = timeReaders().map(({ time: pattern, read }) => ({ pattern, fits: readBy(read) }));
   const most = Math.max(...patterns.map(({ fits }) => fits));
   const [time, ...others] = patterns.filter(({ fits }) => fits === most).map(({ pattern }) => pattern);
   if (time !== undefined && most * 2 > values.length) {
@@ -141,53 +140,74 @@ const numberForms = [
   { decimal: ',', group: ' ' },
   { group: ',' },
 ] as const;
+/** A number whose points may as well be between thousands. */
+const pointedThousands = /^-?[1-9]\d{0,2}(?:\.\d{3})+$/;
 
 function moneyRule(field: string, place: string, values: readonly string[], proposal: Proposal): unknown {
   const found = signs.filter((sign) => values.some((value) => value.includes(sign)));
-  const strip = found.length === 0 ? {} : { strip: found };
-  if (found.length === 0 && values.every((value) => parseMoney(value) !== undefined)) return place;
-  const plain = found.length === 0 ? [] : [{}];
-  const fitting = [...plain, ...numberForms].filter((form) => {
+  const bare = values.map((value) => found.reduce((rest, sign) => rest.replace(sign, ''), value).trim());
+  const pointed = bare.filter((value) => value.includes('.'));
+  const isPointUnclear = pointed.length > 0 && pointed.every((value) => pointedThousands.test(value));
+  const { best, others, unread } = bestForms(values, [{}, ...numberForms], (form) => {
     const reader = new NumberReader({ ...plainNumber, strip: found, ...form });
-    return values.every((value) => reader.read(value) !== undefined);
+    return (value) => reader.read(value);
   });
-  const [best, other] = fitting;
-  if (best === undefined) {
-    proposal.doubts.push(
-      `${field}: not all of its values are amounts, such as "${values.find((value) => parseMoney(value) === undefined) ?? ''}"`,
-    );
-    return place;
-  }
-  if (other !== undefined) proposal.doubts.push(`${field}: is the comma its decimal point, or between thousands?`);
-  return { at: place, number: { ...best, ...strip } };
+  if (unread !== undefined) proposal.doubts.push(`${field}: not all of its values are amounts, such as "${unread}"`);
+  if (isPointUnclear) proposal.doubts.push(`${field}: is the point its decimal point, or between thousands?`);
+  else if (others.length > 0 && values.some((value) => value.includes(',')))
+    proposal.doubts.push(`${field}: is the comma its decimal point, or between thousands?`);
+  const number = { ...best, ...(found.length > 0 && { strip: found }) };
+  return best === undefined || Object.keys(number).length === 0 ? place : { at: place, number };
+}
+
+/** Ways to write times that have to be named: seconds with a fraction, as nginx writes them, and patterns. */
+function timeReaders(): { time: string; read: (value: string) => unknown }[] {
+  const seconds = (value: string) => (/^\d{10}\.\d+$/.test(value) ? value : undefined);
+  return [
+    { time: 'epoch_s', read: seconds },
+    ...timeForms.map(({ pattern }) => ({ time: pattern, read: timeReader(pattern, undefined) })),
+  ];
 }
 
 function timeRule(field: string, place: string, values: readonly string[], proposal: Proposal): unknown {
-  const faults = new Set(
-    values.flatMap((value) => {
-      const read = readTimestamp(value, end);
-      return 'fault' in read ? [read.fault] : [];
-    }),
-  );
-  if (faults.size === 0) return place;
+  const faultOf = (value: string) => {
+    const read = readTimestamp(value, end);
+    return 'fault' in read ? read.fault : undefined;
+  };
+  const faults = new Set(values.map(faultOf));
+  const ours = { time: undefined, read: (value: string) => (faultOf(value) === 'malformed' ? undefined : value) };
+  const { best, others, unread } = bestForms(values, [ours, ...timeReaders()], ({ read }) => read);
+  if (unread !== undefined)
+    proposal.doubts.push(`${field}: no known pattern fits "${unread}"; write its own as "time"`);
   const withoutOffset = (where: string) =>
     proposal.doubts.push(`${field}: its times have no offset; name their zone, as in ${where}`);
-  if (!faults.has('malformed')) {
-    withoutOffset(`{"at": "${place}", "zone": "Europe/Berlin"}`);
+  if (best?.time === undefined) {
+    if (faults.has('timestamp_without_offset')) withoutOffset(`{"at": "${place}", "zone": "Europe/Berlin"}`);
     return place;
   }
-  const patterns = timeForms.map(({ pattern }) => pattern);
-  const [best, ...others] = patterns.filter((pattern) => {
-    const read = timeReader(pattern, undefined);
-    return values.every((value) => read(value) !== undefined);
+  if (others.length > 0) proposal.doubts.push(`${field}: ${fitAsWell(others.flatMap(({ time }) => time ?? []))}`);
+  if (!hasOwnOffset(best.time)) withoutOffset('"zone": "Europe/Berlin"');
+  return { at: place, time: best.time };
+}
+
+/**
+ * Finds the forms that read most of the values: the first of them, undefined where none reads any, and the others that
+ * read as many. `unread`: a value that no form reads, else one that the best does not; undefined where it reads all.
+ */
+function bestForms<Form>(
+  values: readonly string[],
+  forms: readonly Form[],
+  readerOf: (form: Form) => (value: string) => unknown,
+): { best: Form | undefined; others: Form[]; unread: string | undefined } {
+  const tried = forms.map((form) => {
+    const read = readerOf(form);
+    return { form, fitting: values.filter((value) => read(value) !== undefined) };
   });
-  if (best === undefined) {
-    proposal.doubts.push(`${field}: no known pattern fits "${values[0] ?? ''}"; write its own as "time"`);
-    return place;
-  }
-  if (others.length > 0) proposal.doubts.push(`${field}: ${fitAsWell(others)}`);
-  if (!/%z|%Z|%s/.test(best)) withoutOffset('"zone": "Europe/Berlin"');
-  return { at: place, time: best };
+  const most = Math.max(...tried.map(({ fitting }) => fitting.length));
+  const [best, ...others] = tried.filter(({ fitting }) => fitting.length === most && (most > 0 || values.length === 0));
+  const [byAny, byBest] = [new Set(tried.flatMap(({ fitting }) => fitting)), new Set(best?.fitting)];
+  const unread = values.find((value) => !byAny.has(value)) ?? values.find((value) => !byBest.has(value));
+  return { best: best?.form, others: others.map(({ form }) => form), unread };
 }
 
 function fitAsWell(patterns: readonly string[]): string {

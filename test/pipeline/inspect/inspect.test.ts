@@ -110,6 +110,42 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it.each([
+    ['1.250|2.500|12.750', {}, 'is the point its decimal point, or between thousands?'],
+    ['$1.250|$2.500', { strip: ['$'] }, 'is the point its decimal point, or between thousands?'],
+    ['1,250|2,500|12,750', { decimal: ',' }, 'is the comma its decimal point, or between thousands?'],
+    ['1.250|2.5', {}, undefined],
+    ['0.125|0.250', {}, undefined],
+    ['5|$7', { strip: ['$'] }, undefined],
+    ['$1.25|$2.50|($3.00)', { strip: ['$'] }, 'not all of its values are amounts, such as "($3.00)"'],
+    ['1.250,50|N/A|2,00', { decimal: ',', group: '.' }, 'not all of its values are amounts, such as "N/A"'],
+    ['1.250,50|1,250.00|2,00', { decimal: ',', group: '.' }, 'not all of its values are amounts, such as "1,250.00"'],
+  ])('asks what the amounts %s do not decide, and reads most of them', async (amounts, number, doubt) => {
+    const rows = amounts.split('|').map((amount, index) => `v-${index};c-1;2026-11-18T10:00:00Z;${amount}\n`);
+    const text = `Transaction ID;Click ID;Conversion Time;Payout\n${rows.join('')}`;
+    const { written, doubts } = await inspected(text, { as: 'conversions' });
+    const isPlain = Object.keys(number).length === 0;
+    expect(written?.['fields']).toMatchObject({ payout: isPlain ? 'Payout' : { at: 'Payout', number } });
+    const asked = doubts.filter((each) => each.startsWith('payout:'));
+    expect(asked).toEqual(doubt === undefined ? [] : [`payout: ${doubt}`]);
+  });
+
+  it.each([
+    ['1795860000.023|1795860001.5', 'epoch_s', []],
+    ['18/11/2026 10:00:00|N/A|19/11/2026 10:00:00', '%d/%m/%Y %H:%M:%S', ['N/A']],
+    ['2026-11-18T10:00:00Z|2026-11-18T11:00:00Z|N/A', undefined, ['N/A']],
+    ['yesterday|today', undefined, ['yesterday']],
+  ])('reads the times %s by %s, and names what no pattern fits', async (times, time, unread) => {
+    const rows = times.split('|').map((each, index) => `c-${index},${each}\n`);
+    const known = await inspected(`Click ID,Click time\n${rows.join('')}`);
+    expect(known.written?.['fields']).toMatchObject({
+      clicked_at: time === undefined ? 'Click time' : { at: 'Click time', time },
+    });
+    expect(known.doubts.filter((doubt) => doubt.includes('no known pattern'))).toEqual(
+      unread.map((value) => `clicked_at: no known pattern fits "${value}"; write its own as "time"`),
+    );
+  });
+
   it('in our own fields needs no mapping', async () => {
     const text = '{"click_id":"c","offer_id":7,"site_key":"s","user_id":"u","clicked_at":"2026-11-18T10:00:00Z"}\n';
     expect(await inspected(text, { name: 'anywhere.ndjson' })).toMatchObject({
