@@ -10,9 +10,10 @@ import type { AbsentColumns } from '../../kit/intake/mapping/absent-columns.ts';
 import type { ScoreHeader } from '../../kit/intake/reading/header-search.ts';
 import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
 import { fileMappingSchema, mappingForFile, type FileMapping } from '../../kit/intake/mapping/mapping-schema.ts';
-import { scalarText } from '../../kit/intake/mapping/places.ts';
+import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 import { nearestWord } from '../../kit/text/nearest-word.ts';
+import { shellWord } from '../../kit/text/shell-word.ts';
 import { landingKinds, type LandingKind } from '../../kit/vocabulary/values.ts';
 import { hasTextCells } from '../ingest/catalog/reading-digest.ts';
 import { absentIn } from '../landing/lines/map-lines.ts';
@@ -35,6 +36,7 @@ export interface InspectRequest {
 }
 
 const defaultRows = 100;
+const unknownKind = 'what is it? Say --as offers, --as clicks or --as conversions';
 const noColumns = 'no row is a record of named columns: does the header stand further down, as --header 4 says?';
 const maxExamples = 3;
 const maxExampleCharacters = 40;
@@ -94,7 +96,7 @@ async function inspectAsSaid(
     const kind = as ?? likelyKind(names);
     const seen = { ...inspection, kind: kind ?? null, records: foreign.count, places };
     if (kind === undefined)
-      return { ...seen, doubts: ['what is it? Say --as offers, --as clicks or --as conversions'] };
+      return { ...seen, doubts: [unknownKind, ...(given.records === undefined ? listDoubts(names, records) : [])] };
     const { headerRow, format } = foreign.file;
     const { mapping, ...proposed } = mappingFor(kind, names, records, {
       configured,
@@ -228,6 +230,16 @@ function likelyKind(places: readonly string[]): LandingKind | undefined {
   return best !== undefined && best.score > 0.5 && best.score > (second?.score ?? 0) ? best.kind : undefined;
 }
 
+/** Says where the records may be, of documents that are none themselves. */
+function listDoubts(places: readonly string[], records: readonly JsonObject[]): string[] {
+  const holdsRecords = (place: string) =>
+    records.some((record) => {
+      const value = valueAt(record, place);
+      return Array.isArray(value) && value.some(isJsonObject);
+    });
+  return places.filter(holdsRecords).map((place) => `its records may be at ${place}: --records ${shellWord(place)}`);
+}
+
 function droppedDoubt({ field, rows, example }: Inspection['dropped'][number]): string {
   return `${field} would be dropped in ${rows} of them, such as ${JSON.stringify(example)}: "words" says what each of its words means`;
 }
@@ -275,13 +287,14 @@ function mappingFor(
       mapping: configured,
       doubts: isTable ? absentIn(configured, names).map((absent) => columnDoubt(absent, names)) : [],
     };
-  const isOurs = hasOwnFields(kind, names);
-  const ofCurrency = isOurs ? withCurrency(kind, names, records) : undefined;
-  if (isOurs && headerRow === undefined && ofCurrency === undefined)
+  const isOurs = hasOwnFields(kind, { names, isTable });
+  const ofCurrency = isOurs ? withCurrency(kind, { names, isTable }, records) : undefined;
+  if (isOurs && Object.keys(format).length === 0 && ofCurrency === undefined)
     return { ...none, mapping_is: 'none', mapping: undefined };
   const { fields, ...said }: Partial<Proposal> & Omit<Proposal, 'fields'> = isOurs
     ? (ofCurrency ?? { seen: {}, missing: [], doubts: [] })
     : proposeMapping(kind, names, records);
+  if (said.missing.length > 0 && format.records === undefined) said.doubts.push(...listDoubts(names, records));
   if (headerRow !== undefined) said.doubts.push(`the names of its columns are in row ${headerRow}, below titles`);
   if (kind !== 'offers' && path?.split('/').length === 2)
     said.doubts.push(

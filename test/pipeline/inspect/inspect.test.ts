@@ -156,6 +156,48 @@ describe('a file of other columns', () => {
     });
   });
 
+  it.each([
+    ['Click ID,Offer ID,Site Key,User ID,Clicked At', 'c-1,7,s,u,2026-11-18T10:00:00Z', 'clicks'],
+    ['Conversion-ID;Click ID;KIND;occurred at', 'v-1;c-1;credit;2026-11-18T10:00:00Z', 'conversions'],
+    ['External ID;Title;Payout', 'x-1;One;1.5', 'offers'],
+  ] as const)('needs none as a table that spells them %s', async (header, row, kind) => {
+    const found = await inspected(`${header}\n${row}\n`, { name: `landing/${kind}/own/a.csv` });
+    expect(found).toMatchObject({ mapping_is: 'none', written: null, missing: [], problem: null, rejects: [] });
+    expect(found.rows).toHaveLength(1);
+  });
+
+  it('but not as lines of JSON that spell them otherwise', async () => {
+    const row = {
+      'Click ID': 'c-1',
+      'Offer ID': 7,
+      'Site Key': 's',
+      'User ID': 'u',
+      clicked_at: '2026-11-18T10:00:00Z',
+    };
+    expect((await inspected(JSON.stringify(row), { as: 'clicks' })).mapping_is).toBe('proposed');
+  });
+
+  it.each(['clicks', undefined] as const)('in a list of a document is found there, as %s', async (as) => {
+    const click = { offer_id: 7, site_key: 's', user_id: 'u', clicked_at: '2026-11-18T10:00:00Z' };
+    const items = ['c-1', 'c-2'].map((click_id) => ({ click_id, ...click }));
+    const text = JSON.stringify({ page: { tags: ['a'] }, data: { items } });
+    const name = as === undefined ? 'a.json' : 'landing/clicks/partner/a.json';
+    const found = await inspected(text, { name });
+    expect(found).toMatchObject({ records: 1, kind: as ?? null });
+    expect(found.doubts.filter((doubt) => doubt.includes('--records'))).toEqual([
+      'its records may be at data.items: --records data.items',
+    ]);
+    const format = { records: 'data.items' };
+    expect(await inspected(text, { name, as: 'clicks', format })).toMatchObject({
+      records: 2,
+      tried: 2,
+      rejects: [],
+      mapping_is: 'proposed',
+      written: { format },
+      doubts: [],
+    });
+  });
+
   it('shows its long records among the others', async () => {
     const click = { offer_id: 7, site_key: 's', user_id: 'u', clicked_at: '2026-11-18T10:00:00Z' };
     const clicks = ['', 'x'.repeat(20_000), '', 'y'.repeat(50_000), 'z'.repeat(90_000)].map((user_agent, index) =>
@@ -420,6 +462,8 @@ v-2,c-2,declined,2026-11-18T10:00:00Z,2
       rejects: [{ reason: 'no_rate' }],
     });
     expect(found.doubts.join('\n')).toContain('without a mapping amounts count as USD');
+    const spelled = await inspected(csv('INR').replace('conversion_id', 'Conversion ID'), { name });
+    expect(spelled.written?.['fields']).toMatchObject({ conversion_id: 'Conversion ID', currency: 'currency' });
     expect(await inspected(csv('usd'), { name })).toMatchObject({ mapping_is: 'none', rejects: [] });
   });
 });
