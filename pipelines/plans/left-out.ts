@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { sha256Of } from '../../src/kit/files/read-through.ts';
 import { knownLogs, latestCatalogDigests, logKey, type SeenFile } from '../../src/pipeline/ingest/ledger/ledger.ts';
+import type { MappingSettings } from '../../src/pipeline/ingest/landing-mappings.ts';
 import { lastChangeNs, unfinishedForNs } from '../../src/pipeline/landing/files/check-files.ts';
 import { isUnpackedCsv } from '../../src/pipeline/landing/lines/to-ndjson.ts';
 import type { LandingFile } from '../../src/pipeline/landing/landing-file.ts';
@@ -17,6 +18,7 @@ const maxBytesRead = 2 ** 30;
  */
 export async function leftOut(
   state: StateDatabase,
+  settings: MappingSettings,
   files: readonly LandingFile[],
   now: number,
 ): Promise<{ why: Map<string, string>; digested: SeenFile[] }> {
@@ -26,12 +28,12 @@ export async function leftOut(
     if (lastChangeNs(file) > doneBeforeNs && isUnpackedCsv(file) && !(await endsLine(file))) unfinished.add(file.path);
   const why = new Map<string, string>();
   const digested = await digestsOf(state, files);
-  const logs = await knownLogs(state, digested);
+  const logs = await knownLogs(state, settings, digested);
   const catalogs = await latestCatalogDigests(state, digested);
   const firstOf = new Map<string, string>();
   for (const file of digested) {
     if (unfinished.has(file.path)) continue;
-    const keys = (['loaded', 'quarantined'] as const).map((status) => logKey(file, status));
+    const keys = (['loaded', 'quarantined'] as const).map((status) => logKey(file, status, settings));
     const isKnown =
       file.kind === 'offers' ? catalogs.get(file.path) === file.sha256 : keys.some((each) => logs.has(each));
     const before = file.kind === 'offers' ? undefined : firstOf.get(keys[0] as string);

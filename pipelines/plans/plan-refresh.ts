@@ -64,6 +64,7 @@ export async function planRefresh(
       const readBefore = await seenPaths(state);
       const { why: nothingOf, digested } = await leftOut(
         state,
+        settings,
         scan.files.filter(({ path }) => !unchanged.has(path)),
         effects.now(),
       );

@@ -22,6 +22,11 @@ export function isReadableName(name: string, isMapped = false): boolean {
   return readable.test(name) || (isMapped && xml.test(name));
 }
 
+/** True for names of Parquet, whose folders may name columns. */
+export function isParquetName(name: string): boolean {
+  return /\.parquet$/i.test(name);
+}
+
 /** Returns a readable name's ending, with its dots; empty where it has none. */
 export function endingOf(name: string): string {
   return (readable.exec(name) ?? xml.exec(name))?.[0] ?? '';

@@ -242,15 +242,16 @@ async function withoutKnownContent(
   again: ReadonlyMap<string, LedgerRow>,
 ): Promise<NewContent> {
   const files = [...readable, ...broken.map(({ file }) => file)];
-  const logs = await knownLogs(state, files);
+  const logs = await knownLogs(state, settings, files);
   const catalogs = await latestCatalogDigests(state, files);
   const unlessKnown = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
     const before = again.get(file.path);
     if (before?.sha256 === file.sha256) return { ...file, before };
     if (file.kind === 'offers') return catalogs.get(file.path) === file.sha256 ? undefined : file;
     const bytes = { ...file, mapping: mappingDigest(settings, file.path) };
-    if (logs.has(logKey(bytes, 'loaded')) || logs.has(logKey(bytes, 'quarantined'))) return undefined;
-    logs.add(logKey(bytes, status));
+    const keyAs = (as: 'loaded' | 'quarantined') => logKey(bytes, as, settings);
+    if (logs.has(keyAs('loaded')) || logs.has(keyAs('quarantined'))) return undefined;
+    logs.add(keyAs(status));
     return file;
   };
   return {

@@ -3,7 +3,7 @@ import type { Settings } from '../../kit/config/settings.ts';
 import { mappingForFile } from '../../kit/intake/mapping/mapping-schema.ts';
 import { hasCurrency, type LandingMapping } from '../landing/lines/map-lines.ts';
 
-type MappingSettings = Pick<Settings, 'files' | 'rates'>;
+export type MappingSettings = Pick<Settings, 'files' | 'rates'>;
 
 /** Returns how a file is mapped, by its path in the landing folder; undefined where it is read as ours. */
 export function landingMapping({ files, rates }: MappingSettings, path: string): LandingMapping | undefined {

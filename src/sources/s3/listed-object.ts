@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { endingOf, isReadableName, isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
+import { endingOf, isParquetName, isReadableName, isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
 import { percentDecoded, percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 
@@ -65,7 +65,7 @@ export function landingPath(bucket: string, object: ListedObject): string {
  */
 function partitionFolders(key: string): string[] {
   const [last = '', ...above] = key.split('/').toReversed();
-  if (endingOf(last).toLowerCase() !== '.parquet') return [];
+  if (!isParquetName(last)) return [];
   return above.toReversed().flatMap((folder) => {
     const end = folder.indexOf('=');
     if (end < 1) return [];

@@ -598,6 +598,33 @@ v-1,c-1,paid,2026-11-10 11:00:00,,4,USD,level20
     expect(await landing.ingest({ settings })).toMatchObject({ files: 0, readAgain: 0 });
   });
 
+  it('as Parquet is another file in the folder of another state, and each is healed by its own', async () => {
+    const landing = await newLanding();
+    const row = `SELECT 'v-1' AS id, 'c-1' AS sub, '2026-11-10 10:00:00' AS at, '1.5' AS sum, 'USD' AS cur`;
+    const bytes = await parquet(row);
+    const words = { open: 'pending' };
+    const read = (known: Record<string, string>) =>
+      settingsOf([{ ...states, fields: { ...states.fields, status: { at: 'state', words: known } } }]);
+    await landing.put('conversions/net/state=open/data_0.parquet', bytes);
+    await landing.ingest({ settings: read(words) });
+    await landing.put('conversions/net/state=paid/data_0.parquet', bytes);
+    await landing.put('conversions/net/year=2026/state=paid/copy.parquet', bytes);
+    expect(await landing.ingest({ settings: read(words) })).toMatchObject({ files: 1 });
+    // The copy says the same, unlike the same bytes as of another state.
+    await rm(join(landing.data.landing, 'conversions/net/state=paid'), { recursive: true });
+    const later = { settings: read({ ...words, paid: 'credit' }) };
+    expect(await landing.ingest(later)).toMatchObject({ files: 0, readAgain: 1 });
+    expect(await landing.rejects()).toEqual([]);
+    expect(await landing.query(`SELECT path, accepted FROM ingest_files ORDER BY file_id`)).toEqual([
+      { path: 'conversions/net/state=open/data_0.parquet', accepted: 1 },
+      { path: 'conversions/net/state=paid/data_0.parquet', accepted: 1 },
+    ]);
+    expect((await told(landing)).map((event) => event.split(' ').slice(0, 2).join(' '))).toEqual([
+      'v-1 credit',
+      'v-1 pending',
+    ]);
+  });
+
   it('that cannot be read is read once it is copied to where its mapping is for it', async () => {
     const landing = await newLanding();
     const path = await landing.put('conversions/export.csv', week1);

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import { parseSettings } from '../../../src/kit/config/settings.ts';
@@ -229,6 +230,40 @@ describe('Parquet', () => {
       'clicks/a.parquet quarantined missing_column 0=0+0+0',
       'clicks/Site-Key=beta/a.parquet loaded 1=1+0+0',
     ]);
+  });
+
+  it('counts once for each value of the folders that are its columns, and for no other folder', async ({ landing }) => {
+    const of = async (id: string) =>
+      parquet(`SELECT '${id}' AS conversion_id, 'c' AS click_id, TIMESTAMPTZ '${time}' AS occurred_at`);
+    const [bytes, other] = [await of('v'), await of('w')];
+    const csv = `conversion_id,click_id,kind,occurred_at\nx,c,credit,${time}\n`;
+    await landing.put('conversions/p/kind=pending/dt=1/data_0.parquet', bytes);
+    await landing.put('conversions/p/country=DE/a.csv', csv);
+    await landing.ingest();
+    await landing.put('conversions/p/kind=credit/data_0.parquet', bytes);
+    expect(await landing.ingest()).toMatchObject({ files: 1, accepted: 1 });
+    await landing.put('conversions/p/dt=2/kind=pending/data_1.parquet', bytes);
+    await landing.put('conversions/q/year=2026/Kind=credit/renamed.parquet', bytes);
+    await landing.put('conversions/p/country=AT/kind=reject/a.csv', csv);
+    expect(await landing.ingest()).toMatchObject({ files: 0, readAgain: 0 });
+    await landing.put('conversions/p/kind=credit/w.parquet', other);
+    await landing.put('conversions/p/kind=reject/w.parquet', other);
+    await landing.put('conversions/p/kind=reject/year=1/w.parquet', other);
+    expect(await landing.ingest()).toMatchObject({ files: 2, accepted: 2 });
+    expect(await landing.ids('conversions')).toEqual(['v credit', 'v pending', 'w credit', 'w reject', 'x credit']);
+    expect((await landing.ledger()).filter((entry) => !entry.endsWith(' loaded 1=1+0+0'))).toEqual([]);
+  });
+
+  it('a copy that was passed over before its folders were columns is not read for it', async ({ landing }) => {
+    const bytes = await parquet(`SELECT 'v' AS conversion_id, 'c' AS click_id, TIMESTAMPTZ '${time}' AS occurred_at`);
+    await landing.put('conversions/kind=pending/a.parquet', bytes);
+    await landing.ingest();
+    const copy = 'conversions/kind=credit/a.parquet';
+    const { size, mtimeNs, ctimeNs } = await stat(await landing.put(copy, bytes), { bigint: true });
+    await landing.query(
+      `INSERT INTO landing_seen SELECT '${copy}', ${size}, ${mtimeNs}, ${ctimeNs}, sha256 FROM ingest_files`,
+    );
+    expect(await landing.ingest()).toMatchObject({ files: 0, readAgain: 0 });
   });
 
   it('has no value of a folder of rows without one', async ({ landing }) => {

@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
+import { columnsOfPath } from '../../landing/lines/file-lines.ts';
 import { partitionsOf } from '../../landing/lines/hive-partitions.ts';
+import { isParquetName } from '../../../kit/vocabulary/landing-formats.ts';
 import type { FileStatus } from '../../../kit/vocabulary/values.ts';
 import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
+import { landingMapping, type MappingSettings } from '../landing-mappings.ts';
 import { parseReadingSettings, type ReadingSettings } from './reading-settings.ts';
 
 /** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
@@ -134,11 +137,18 @@ export async function rememberFiles(
 }
 
 /**
- * Identifies a log's bytes. Ones that could not be read may lack columns that a path names, or a mapping that is for it
- * (`mapping`: its digest), so that they count once they lie under the right one.
+ * Identifies what a log's bytes say: of Parquet, as its name shows it, with the columns that its path gives it. Ones
+ * that could not be read may lack columns that a path names, or a mapping that is for it (`mapping`: its digest), so
+ * that they count once they lie under the right one.
  */
-export function logKey({ kind, sha256, path, mapping = null }: LogBytes, status: 'loaded' | 'quarantined'): string {
-  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [partitionsOf(path), mapping])]);
+export function logKey(
+  { kind, sha256, path, mapping = null }: LogBytes,
+  status: 'loaded' | 'quarantined',
+  settings: MappingSettings,
+): string {
+  if (status === 'quarantined') return JSON.stringify([kind, sha256, partitionsOf(path), mapping]);
+  const columns = isParquetName(path) ? columnsOfPath({ kind, path }, landingMapping(settings, path)) : [];
+  return JSON.stringify([kind, sha256, ...columns.map(({ name, value }) => JSON.stringify([name, value])).toSorted()]);
 }
 
 interface LogBytes extends Pick<LandingFile, 'kind' | 'path'> {
@@ -152,6 +162,7 @@ const wasRead = sql<boolean>`NOT coalesce(starts_with(reason, ${endedARun}), fal
 /** Keys of the logs' bytes that count already, whatever their names: of bytes that these files have. */
 export async function knownLogs(
   { db }: StateDatabase,
+  settings: MappingSettings,
   files: readonly Pick<CheckedFile, 'sha256'>[],
 ): Promise<Set<string>> {
   if (files.length === 0) return new Set();
@@ -166,7 +177,7 @@ export async function knownLogs(
     .execute();
   return new Set(
     rows.map(({ status, read_with, ...file }) =>
-      logKey({ ...file, mapping: parseReadingSettings(read_with).mapping }, status),
+      logKey({ ...file, mapping: parseReadingSettings(read_with).mapping }, status, settings),
     ),
   );
 }

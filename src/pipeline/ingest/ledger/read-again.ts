@@ -78,12 +78,14 @@ function logsToReadAgain(
   if (rows.length === 0) return [];
   const logs = landed.filter(({ kind }) => kind !== 'offers');
   const byContent = Map.groupBy(
-    logs.flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
+    logs.flatMap((file) =>
+      (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status, settings) })),
+    ),
     ({ key }) => key,
   );
   // Log bytes count whatever their name: they may have another one by now.
   const pathOf = (row: LedgerRow): string | undefined => {
-    const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined')) ?? [];
+    const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined', settings)) ?? [];
     return (copies.find(({ file }) => file.path === row.path) ?? copies[0])?.file.path;
   };
   return rows.flatMap(({ is_certain, ...row }): [string, LedgerRow][] => {

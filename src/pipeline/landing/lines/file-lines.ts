@@ -4,10 +4,10 @@ import { keysAbove } from '../../../kit/intake/mapping/places.ts';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
 import { TextCheck } from '../../../kit/intake/reading/text-check.ts';
-import { QuarantineError, type CheckedFile } from '../landing-file.ts';
+import { QuarantineError, type CheckedFile, type LandingFile } from '../landing-file.ts';
 import { partitionsOf } from './hive-partitions.ts';
 import type { LandingMapping } from './map-lines.ts';
-import { recordNamesBy } from './record-names.ts';
+import { recordNamesBy, recordNamesOf } from './record-names.ts';
 import { withoutLongLines } from './to-ndjson.ts';
 import {
   asJsonRecord,
@@ -45,7 +45,6 @@ export async function fileLines(
 ): Promise<CheckedFile> {
   if (file.format === 'parquet' && file.bytes > 0)
     return unfoldParquet(connection, file, mapping === undefined ? known : columnsBy(mapping), {
-      ofPath: columnsOfPath(known, mapping),
       scratchPath,
       maxUnpackedBytes,
       mapping,
@@ -54,9 +53,22 @@ export async function fileLines(
   return file;
 }
 
-/** Columns that the path may have: ours, or those that the mapping reads. */
-function columnsOfPath(known: KnownColumns, given: LandingMapping | undefined): string[] {
-  return given === undefined ? known.fields.map(({ name }) => name) : [...recordNamesBy(given.mapping).fields];
+/**
+ * Columns that the folders of a Parquet file name and that are read, ours or those of the mapping, but for `columns`,
+ * which the file itself has; of two that are one name the innermost counts.
+ */
+export function columnsOfPath(
+  { kind, path }: Pick<LandingFile, 'kind' | 'path'>,
+  given: LandingMapping | undefined,
+  columns: readonly string[] = [],
+): Partition[] {
+  const { fields } = given === undefined ? recordNamesOf(kind) : recordNamesBy(given.mapping);
+  const partitions = new Map<string, Partition>();
+  for (const partition of partitionsOf(path)) {
+    const [name = ''] = matchNames([partition.name], fields);
+    if (fields.includes(name) && !columns.includes(name)) partitions.set(name, { ...partition, name });
+  }
+  return [...partitions.values()];
 }
 
 const tooLarge = 'records of more bytes than are allowed';
@@ -71,7 +83,7 @@ async function unfoldParquet(
   connection: DuckDBConnection,
   file: CheckedFile,
   known: KnownColumns,
-  { ofPath, scratchPath, maxUnpackedBytes, mapping }: FileReading & { ofPath: readonly string[] },
+  { scratchPath, maxUnpackedBytes, mapping }: FileReading,
 ): Promise<CheckedFile> {
   const rows = parquetRows(file.readablePath);
   const readablePath = `${scratchPath}.ndjson`;
@@ -91,7 +103,7 @@ async function unfoldParquet(
       columns.map(({ name }) => name),
       written,
     );
-    const partitions = partitionsFor(file.path, written, ofPath);
+    const partitions = columnsOfPath(file, mapping, written);
     names = [...written, ...partitions.map(({ name }) => name)];
     assertColumns(names, known);
     try {
@@ -124,16 +136,6 @@ function assertDistinct(written: readonly string[], names: readonly string[]): v
   const same = sameNames(written, names);
   if (same !== undefined)
     throw new QuarantineError('bad_header', `the columns "${same[0]}" and "${same[1]}" are one name`);
-}
-
-/** Columns of the path that the file lacks and that are read; of two that are one name the innermost counts. */
-function partitionsFor(path: string, columns: readonly string[], known: readonly string[]): Partition[] {
-  const partitions = new Map<string, Partition>();
-  for (const partition of partitionsOf(path)) {
-    const [name = ''] = matchNames([partition.name], known);
-    if (known.includes(name) && !columns.includes(name)) partitions.set(name, { ...partition, name });
-  }
-  return [...partitions.values()];
 }
 
 function assertColumns(names: readonly string[], { required }: KnownColumns): void {
