@@ -104,6 +104,13 @@ describe('files are read by their bytes', () => {
       'not_one_member',
       /2 files/,
     ],
+    [
+      'a zip of two files with one name',
+      'a.csv.zip',
+      Buffer.from(zipOf({ 'a.csv': 'x', 'b.csv': 'y' }).toString('latin1').replaceAll('b.csv', 'a.csv'), 'latin1'),
+      'broken_zip',
+      /two members with the name a\.csv/,
+    ],
     ['a gzip in a zip', 'a.csv.zip', zipOf({ 'a.csv.gz': gzipSync(table(',')) }), 'packed_twice', /gzip/],
     ['an old workbook', 'a.xlsx', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'old_workbook', /\.xlsx/],
     ['a page of HTML', 'a.csv', '<!DOCTYPE html><html><body>Sign in</body></html>', 'no_records', /HTML/],

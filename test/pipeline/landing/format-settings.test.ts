@@ -132,6 +132,7 @@ describe('the place of records in XML', () => {
   it.each([
     [document.slice(0, -20), 'feed.offers.offer', 'broken_xml'],
     ['<a><b></a>', 'a.b', 'broken_xml'],
+    ['<a>'.repeat(300_000), 'feed.offers.offer', 'line_too_long'],
     [document, undefined, 'no_records'],
     [document, 'Feed.offers.offer', 'no_records'],
     [document, 'offers.offer', 'no_records'],

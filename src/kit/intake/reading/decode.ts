@@ -8,7 +8,13 @@ const marks: readonly [string, Buffer][] = [
   ['utf-16be', Buffer.from([0xfe, 0xff])],
 ];
 
-const byOtherNames: Record<string, string> = { utf8: 'utf-8', utf16le: 'utf-16le', utf16be: 'utf-16be' };
+const byOtherNames = new Map([
+  ['utf8', 'utf-8'],
+  ['utf16le', 'utf-16le'],
+  ['utf16be', 'utf-16be'],
+]);
+/** Encodings that Node's decoder reads, by the names that `encodingOf` gives them. */
+const utf16: readonly string[] = ['utf-16', 'utf-16le', 'utf-16be'];
 
 /**
  * Returns a text's encoding: by its byte order mark, else the one that is named, else UTF-8. It is never guessed:
@@ -18,7 +24,7 @@ export function encodingOf(head: Buffer, named: string | undefined): string {
   const marked = marks.find(([, mark]) => head.subarray(0, mark.length).equals(mark));
   if (marked !== undefined) return marked[0];
   const name = (named ?? 'utf-8').toLowerCase();
-  return byOtherNames[name.replaceAll(/[-_ ]/g, '')] ?? name;
+  return byOtherNames.get(name.replaceAll(/[-_ ]/g, '')) ?? name;
 }
 
 /** Returns the encoding that an XML document says of itself, where its text begins with a declaration. */
@@ -40,7 +46,7 @@ export class Decoder {
   /** Throws `UnusableFile` where nobody knows the encoding. */
   constructor(encoding: string) {
     this.#encoding = encoding;
-    if (encoding.startsWith('utf-16')) {
+    if (utf16.includes(encoding)) {
       // Refuses halves of surrogates, which the library below would replace.
       const decoder = new TextDecoder(encoding, { fatal: true });
       this.#decode = (chunk) => decoder.decode(chunk, { stream: true });
@@ -84,6 +90,6 @@ function assertKnown(text: string): string {
 /** Returns the beginning of a text, whose last character may be cut off. */
 export function decodeHead(head: Buffer, encoding: string): string {
   if (encoding === 'utf-8') return head.toString('utf8').replace(/^\ufeff/, '');
-  if (encoding.startsWith('utf-16')) return new TextDecoder(encoding).decode(head, { stream: true });
+  if (utf16.includes(encoding)) return new TextDecoder(encoding).decode(head, { stream: true });
   return iconv.encodingExists(encoding) ? iconv.decode(head, encoding) : head.toString('latin1');
 }

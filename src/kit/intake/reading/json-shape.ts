@@ -193,6 +193,15 @@ interface Scan {
 const token = /[\t\n\r ]*(?:("(?:[^"\\\n\r]|\\.)*")|([{}[\]:,])|(-?[0-9][0-9.eE+-]*|true|false|null))/y;
 const restOfToken = /^[\t\n\r ]*(?:"(?:[^"\\\n\r]|\\.)*\\?|-?[0-9.eE+-]*|[a-z]*)$/;
 
+/** Undefined where the string has an escape or a character that JSON has not. */
+function textOf(string: string): string | undefined {
+  try {
+    return JSON.parse(string) as string;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Walks through the value with which a text begins, as far as the text goes. */
 function scanValue(text: string): Scan {
   const scan: Scan = { outcome: 'open', end: 0, crossedLine: false, atLineStart: false, keys: [], hasArray: false };
@@ -219,7 +228,9 @@ function scanValue(text: string): Scan {
       expects = 'next';
     } else if (expects === 'key' || expects === 'keyOrEnd') {
       if (string === undefined) return { ...scan, outcome: 'broken' };
-      if (open.length === 1) scan.keys.push(JSON.parse(string) as string);
+      const key = open.length === 1 ? textOf(string) : '';
+      if (key === undefined) return { ...scan, outcome: 'broken' };
+      if (open.length === 1) scan.keys.push(key);
       expects = 'colon';
     } else if (expects === 'colon' && mark === ':') expects = 'value';
     else if (expects === 'next' && mark === ',') expects = open.at(-1) === '{' ? 'key' : 'value';

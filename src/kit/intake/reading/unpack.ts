@@ -105,7 +105,8 @@ async function unpackBzip2(path: string, { onBytes, take }: Unpacking): Promise<
   });
   const assertFine = () => {
     if (thrown !== undefined) throw thrown.error;
-    if (damage !== undefined) throw broken('bzip2', damage);
+    // Its messages are of no use to anybody else.
+    if (damage !== undefined) throw broken('bzip2');
   };
   await readThrough(path, (bytes) => {
     onBytes(bytes);
@@ -129,9 +130,10 @@ export async function unpackZip(members: ZipMembers, take: (chunk: Buffer) => vo
   await members.read(name, take);
 }
 
-function broken(packing: Packing, error: Error): UnusableFile {
+function broken(packing: Packing, error?: Error): UnusableFile {
+  const why = error === undefined ? '' : `: ${error.message}`;
   return new UnusableFile({
     reason: `broken_${packing}`,
-    detail: `the ${packing} is truncated or damaged: ${error.message}`,
+    detail: `the ${packing} is truncated or damaged${why}`,
   });
 }

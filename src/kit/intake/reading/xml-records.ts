@@ -76,6 +76,7 @@ export class XmlRecords implements RecordTaker {
   }
 
   #openTag({ name, attributes }: SaxesTagPlain): void {
+    if (this.#open.length + this.#above.length >= maxDepth) throw new UnusableFile(tooLong);
     if (this.#open.length === 0) {
       this.#size = 0;
       this.#above.push(name);
@@ -85,7 +86,6 @@ export class XmlRecords implements RecordTaker {
       this.#isListFound = true;
       this.#above.pop();
     }
-    if (this.#open.length + this.#above.length >= maxDepth) throw new UnusableFile(tooLong);
     const members = Object.entries(attributes).map(([key, value]) => [`@${key}`, value]);
     this.#open.push({ members: Object.fromEntries(members) as OpenElement['members'], text: '' });
   }

@@ -22,6 +22,7 @@ export class ZipMembers {
       try {
         const entries = new Map<string, Entry>();
         for await (const entry of file.eachEntry()) {
+          if (entries.has(entry.fileName)) throw new Error(`it has two members with the name ${entry.fileName}`);
           entries.set(entry.fileName, entry);
           if (entries.size > maxMembers) throw new Error(`it has more than ${maxMembers} members`);
         }

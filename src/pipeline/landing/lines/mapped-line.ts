@@ -25,12 +25,12 @@ export function rawOfLine(line: string): string {
   return isJsonObject(record) && typeof record[rawKey] === 'string' ? record[rawKey] : line;
 }
 
-/** SQL of the same. */
+/** SQL of the same. A file's own line may begin so and be no JSON. */
 export function rawOfLineSql(line: string): string {
-  return `CASE WHEN starts_with(${line}, '${prefix}') THEN coalesce(json_extract_string(${line}, '$."${rawKey}"'), ${line}) ELSE ${line} END`;
+  return `CASE WHEN starts_with(${line}, '${prefix}') THEN coalesce(TRY(json_extract_string(${line}, '$."${rawKey}"')), ${line}) ELSE ${line} END`;
 }
 
 /** SQL of the reason for which a mapping refuses the record of a line; NULL for all other lines. */
 export function rejectOfLineSql(line: string): string {
-  return `CASE WHEN contains(${line}, '"${rejectKey}":') THEN json_extract_string(${line}, '$."${rejectKey}"') END`;
+  return `CASE WHEN contains(${line}, '"${rejectKey}":') THEN TRY(json_extract_string(${line}, '$."${rejectKey}"')) END`;
 }

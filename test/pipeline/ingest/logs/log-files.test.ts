@@ -131,6 +131,13 @@ describe('quarantine', () => {
     ['a document with no array', 'json', '{"a":{"b":[]}}', 'no_single_array'],
     ['a document with two arrays', 'json', '{"a":[],"b":[]}', 'no_single_array'],
     ['a scalar', 'json.gz', gzipSync('5'), 'no_single_array'],
+    [
+      'XML of an encoding that nobody has',
+      'csv',
+      '<?xml version="1.0" encoding="utf-16xx"?><a/>\n',
+      'unknown_encoding',
+    ],
+    ['XML of an encoding by a word of JavaScript', 'csv', '<?xml encoding="constructor"?><a/>\n', 'unknown_encoding'],
     ['an open quote', 'csv', `${good}c,7,"s,u,2026-11-18T10:00:00Z\nd,7,s,u,2026-11-18T10:00:00Z\n`, 'broken_csv'],
     ['an open quote at the end', 'csv', `${good}c,7,s,u,"2026-11-18T10:00:00Z\n`, 'broken_csv'],
     ['text behind a quote', 'csv', `${good}c,7,"s"x,u,2026-11-18T10:00:00Z\n`, 'broken_csv'],
@@ -174,6 +181,32 @@ describe('quarantine', () => {
       files: 0,
       quarantined: 0,
     });
+  });
+
+  it('a name or a mark in a line that no parser of JSON takes rejects its line', async ({ landing }) => {
+    const odd = ['{"~raw":', String.raw`{"\q":1}`, '{"a\tb":1}'];
+    for (const [index, line] of odd.entries()) {
+      await landing.put(`clicks/${index}.ndjson`, `${line}\n`);
+      await landing.put(`clicks/${index}-behind.ndjson`, `${JSON.stringify(click(`c${index}`))}\n${line}\n`);
+    }
+    await landing.ingest();
+    expect(await landing.ids('clicks')).toEqual(['c0', 'c1', 'c2']);
+    expect(await landing.query(`SELECT DISTINCT reason FROM rejects`)).toEqual([{ reason: 'not_json_object' }]);
+    expect(await landing.query(`SELECT raw FROM rejects WHERE ends_with(path, 'behind.ndjson') ORDER BY path`)).toEqual(
+      odd.map((raw) => ({ raw })),
+    );
+  });
+
+  it('half a surrogate in a mapped record that is rejected ends no run', async ({ landing }) => {
+    const fields = { click_id: 'id', offer_id: 'offer', site_key: 'site', user_id: 'user', clicked_at: 't' };
+    const settings = settingsSchema.parse({ files: [{ match: 'clicks/m/**', fields }] });
+    const row = { site: 's', user: 'u', offer: 7, t: '2026-11-18T10:00:00Z' };
+    await landing.put('clicks/m/a.ndjson', [
+      { id: 'a', ...row },
+      { id: '\ud800', ...row },
+    ]);
+    await landing.ingest({ settings });
+    expect(await landing.rejects()).toEqual(['clicks/m/a.ndjson:2 bad_click_id']);
   });
 
   it('ledger and log say what is wrong where, of a catalog as of a log', async ({ landing }) => {

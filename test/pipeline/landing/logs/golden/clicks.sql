@@ -67,7 +67,7 @@ COPY (
         ELSE CASE
           WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
-          WHEN CASE WHEN contains(record, '"~reject":') THEN json_extract_string(record, '$."~reject"') END IS NOT NULL THEN CASE WHEN contains(record, '"~reject":') THEN json_extract_string(record, '$."~reject"') END
+          WHEN CASE WHEN contains(record, '"~reject":') THEN TRY(json_extract_string(record, '$."~reject"')) END IS NOT NULL THEN CASE WHEN contains(record, '"~reject":') THEN TRY(json_extract_string(record, '$."~reject"')) END
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
           WHEN NOT regexp_full_match(click_id, '[\x20-\x7e]+') THEN 'bad_click_id'
@@ -110,7 +110,7 @@ COPY (
     ),
     -- shown: of a rejected row the record as it lay there.
     shown_rows AS (
-      SELECT *, CASE WHEN fault IS NOT NULL THEN CASE WHEN starts_with(raw, '{"~raw":') THEN coalesce(json_extract_string(raw, '$."~raw"'), raw) ELSE raw END END AS shown FROM judged
+      SELECT *, CASE WHEN fault IS NOT NULL THEN CASE WHEN starts_with(raw, '{"~raw":') THEN coalesce(TRY(json_extract_string(raw, '$."~raw"')), raw) ELSE raw END END AS shown FROM judged
     ),
     events AS (
       SELECT file_id, line, click_id_value AS click_id, offer_id_value AS offer_id, source_value AS source, external_id_value AS external_id, site_key_value AS site_key, user_id_value AS user_id, clicked_at_value AS clicked_at, country_value AS country, device_value AS device, ip_value AS ip, user_agent_value AS user_agent, sub1_value AS sub1, sub2_value AS sub2, warnings,

@@ -68,7 +68,7 @@ COPY (
         ELSE CASE
           WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
-          WHEN CASE WHEN contains(record, '"~reject":') THEN json_extract_string(record, '$."~reject"') END IS NOT NULL THEN CASE WHEN contains(record, '"~reject":') THEN json_extract_string(record, '$."~reject"') END
+          WHEN CASE WHEN contains(record, '"~reject":') THEN TRY(json_extract_string(record, '$."~reject"')) END IS NOT NULL THEN CASE WHEN contains(record, '"~reject":') THEN TRY(json_extract_string(record, '$."~reject"')) END
           WHEN conversion_id IS NULL THEN 'missing_conversion_id'
           WHEN strlen(conversion_id) NOT BETWEEN 1 AND 128 OR strlen(conversion_id) <> length(conversion_id) OR contains(conversion_id, chr(127)) THEN 'bad_conversion_id'
           WHEN NOT regexp_full_match(conversion_id, '[\x20-\x7e]+') THEN 'bad_conversion_id'
@@ -97,7 +97,7 @@ COPY (
     ),
     -- shown: of a rejected row the record as it lay there.
     shown_rows AS (
-      SELECT *, CASE WHEN fault IS NOT NULL THEN CASE WHEN starts_with(raw, '{"~raw":') THEN coalesce(json_extract_string(raw, '$."~raw"'), raw) ELSE raw END END AS shown FROM judged
+      SELECT *, CASE WHEN fault IS NOT NULL THEN CASE WHEN starts_with(raw, '{"~raw":') THEN coalesce(TRY(json_extract_string(raw, '$."~raw"')), raw) ELSE raw END END AS shown FROM judged
     ),
     events AS (
       SELECT file_id, line, conversion_id_value AS conversion_id, click_id_value AS click_id, kind_value AS kind, occurred_at_value AS occurred_at, event_id_value AS event_id, payout_value AS payout, reason_value AS reason, warnings,
