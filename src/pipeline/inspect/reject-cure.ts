@@ -6,7 +6,8 @@ const amount =
 
 /** Cures by the code of a reject. */
 const cures: Readonly<Record<string, string>> = {
-  not_json_object: 'the line is no JSON object: the sender has to write one record a line',
+  not_json_object:
+    'the line is no JSON object, or one nested more than 1,000 deep: the sender has to write one record a line',
   duplicate_key: 'the record names a field twice: the sender has to write it once',
   timestamp_without_offset:
     'name the zone of its times, as in "zone": "Europe/Berlin", or for all files as time_zone of the log or source in offerline.json',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateKey, JsonNumber, parseJson, type JsonValue } from '../../../src/kit/text/json-text.ts';
+import { duplicateKey, JsonNumber, jsonText, parseJson, type JsonValue } from '../../../src/kit/text/json-text.ts';
 
 describe('JSON with exact numbers', () => {
   it('keeps numbers as they were written, at any depth', () => {
@@ -13,6 +13,22 @@ describe('JSON with exact numbers', () => {
   it.each(['', '{', "{'a':1}", '{"a":1,}', '[1] x', '{"a":NaN}', '{"a":01}'])('has nothing for %j', (text) => {
     expect(parseJson(text)).toBeUndefined();
   });
+
+  it.each(['1', '1.50'])(
+    'of values nested as deep as it reads, all can be done; deeper ones are none: %s',
+    (number) => {
+      for (const [open, close] of [
+        ['{"a":', '}'],
+        ['[', ']'],
+      ] as const) {
+        const nested = (depth: number) => open.repeat(depth) + number + close.repeat(depth);
+        const value = parseJson(nested(1000)) as JsonValue;
+        expect(jsonText(value)).toBe(nested(1000));
+        expect(duplicateKey(nested(1000), value)).toBeUndefined();
+        for (const depth of [1001, 3500, 100_000]) expect(parseJson(nested(depth))).toBeUndefined();
+      }
+    },
+  );
 });
 
 it('keeps the digits of every number, however it is written', () => {
@@ -64,5 +80,10 @@ describe('duplicate keys', () => {
     '5',
   ])('are not seen in %s', (text) => {
     expect(duplicateKey(text, parseJson(text) as JsonValue)).toBeUndefined();
+  });
+
+  it.each(['x', String.raw`\"`])('are found behind a string of millions of %s', (character) => {
+    const text = `{"a":"${character.repeat(9_000_000)}\\":","b":1,"b":2}`;
+    expect(duplicateKey(text, { a: '', b: '' })).toBe('b');
   });
 });

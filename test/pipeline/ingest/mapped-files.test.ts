@@ -321,6 +321,21 @@ describe('a file of other columns', () => {
     ]);
   });
 
+  it('has records nested too deep to be mapped rejected, whatever names they have', async () => {
+    const landing = await newLanding();
+    const fields = { conversion_id: 'id', click_id: 'c', kind: { value: 'credit' }, occurred_at: 'at', payout: 'pay' };
+    const line = (id: string, nested: string) =>
+      `{"id":"${id}","c":"c","at":1795000000,"pay":"1","conversion_id":"own","click_id":"c","kind":"credit","occurred_at":1795000000,"payout":"9","x":${nested}}\n`;
+    const deep = line('v-1', `${'['.repeat(5000)}1${']'.repeat(5000)}`);
+    await landing.put('conversions/net/a.ndjson', deep + line('v-2', '[1]'));
+    await landing.ingest({ settings: settingsOf([{ match: 'conversions/net/**', fields }]) });
+    expect(await landing.events('conversions', 'conversion_id, payout')).toEqual([
+      { conversion_id: 'v-2', payout: '1.000000' },
+    ]);
+    expect(await landing.rejects()).toEqual(['conversions/net/a.ndjson:1 not_json_object']);
+    expect(await landing.query('SELECT raw_length FROM rejects')).toEqual([{ raw_length: deep.length - 1 }]);
+  });
+
   it('of lines with a list in each is a record a line; an answer with a list of such records is not', async () => {
     const landing = await newLanding();
     const fields = {

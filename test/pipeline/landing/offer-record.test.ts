@@ -443,4 +443,11 @@ describe('broken records tell which offer they were about, if they can', () => {
   ])('%s', (raw, reject, externalId) => {
     expect(parse(raw)).toEqual({ reject, externalId, warnings: [] });
   });
+
+  it('whatever their size and depth', () => {
+    const deep = `{"external_id":"x1","title":"t","payout":"1","x":${'{"a":'.repeat(4000)}1${'}'.repeat(4000)}}`;
+    expect(parse(deep)).toMatchObject({ reject: 'not_json_object', externalId: 'x1' });
+    const long = `{"external_id":"${'x'.repeat(9_000_000)}","title":`;
+    expect(parse(long)).toMatchObject({ reject: 'not_json_object', externalId: null });
+  });
 });

@@ -2,7 +2,7 @@ import { matchNames, sameNames } from './header-names.ts';
 import { maxLineBytes, type FileProblem, type RecordSink, type RecordTaker } from './record-sink.ts';
 
 const [cellStart, plain, quoted, quoteInQuotes, behindQuotes] = [0, 1, 2, 3, 4];
-const [lineFeed, carriageReturn, space, quote, comma, backslash] = [0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x5c];
+const [lineFeed, carriageReturn, space, quote, comma, backslash, letterT] = [0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x5c, 0x74];
 
 /** A header is written into every record, so it may not be as long as it likes. */
 const maxHeaderBytes = 64 * 1024;
@@ -237,11 +237,14 @@ export class CsvRecords implements RecordTaker {
   #isBlank(isTerminated: boolean): boolean {
     const isOfSeveral = this.#ends.length > 1;
     if (isOfSeveral && !(this.#passesOverBlank && isTerminated && this.#blankRows < maxBlankRows)) return false;
-    const [first] = this.#cells;
-    if (this.#used > 0 && first !== space && first !== backslash) return false;
-    const isBlank = isBlankText.test(this.#cells.toString('latin1', 0, this.#used));
-    if (isBlank && isOfSeveral) this.#blankRows++;
-    return isBlank;
+    for (let at = 0; at < this.#used; at++) {
+      // A tab is two bytes, as a JSON string has it.
+      const isTab = this.#cells[at] === backslash && this.#cells[at + 1] === letterT;
+      if (isTab) at++;
+      else if (this.#cells[at] !== space) return false;
+    }
+    if (isOfSeveral) this.#blankRows++;
+    return true;
   }
 
   #takeHeader(): void {
@@ -328,7 +331,6 @@ const nothing = Buffer.from('null');
 const nullText = Buffer.from('NULL');
 /** `\N`, by which databases write what is absent, as a JSON string's inside. */
 const absentText = Buffer.from('\\\\N');
-const isBlankText = /^(?: |\\t)*$/;
 
 /** Escapes of the characters that JSON strings cannot hold by themselves. */
 const escapes: readonly (Buffer | undefined)[] = Array.from({ length: backslash + 1 }, (_, byte) =>

@@ -6,7 +6,7 @@ import type { OfferReading } from '../../landing/catalog/offer-record.ts';
  * Raise it when a record may come to another offer than before, or to other warnings: then every record is read
  * again. A test asks for it where what reads records has changed.
  */
-export const readingVersion = 5;
+export const readingVersion = 6;
 
 /**
  * Digest of all that decides beside its text what a record says: the version of the reading, the time zones and the

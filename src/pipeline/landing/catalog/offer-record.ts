@@ -11,7 +11,7 @@ import {
 } from '../../../kit/vocabulary/offer-fields.ts';
 import { devices, formats, offerStatuses, type Device } from '../../../kit/vocabulary/values.ts';
 import { imageName } from './image-name.ts';
-import { duplicateKey, isJsonObject, parseJson } from '../../../kit/text/json-text.ts';
+import { duplicateKey, endOfString, isJsonObject, parseJson } from '../../../kit/text/json-text.ts';
 import { hasBraces, withPlainAmpersands } from '../../../kit/text/macros.ts';
 import { publicAddress } from '../../../kit/text/public-address.ts';
 import type { IngestWarning } from '../landing-file.ts';
@@ -183,11 +183,13 @@ function isPicture(text: string): boolean {
 
 /** Finds the offer that a broken record was about, where its text says so beyond doubt. */
 function externalIdIn(raw: string): string | null {
-  const written = [...raw.matchAll(/"external_id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+(?=\s*[,}]))/g)].map(
-    ([, value]) => value as string,
-  );
-  const [only] = new Set(written);
-  if (only === undefined || new Set(written).size > 1) return null;
+  const written = new Set<string>();
+  for (const { 0: name, 1: digits, index } of raw.matchAll(/"external_id"\s*:\s*(?="|(\d+)\s*[,}])/g)) {
+    const start = index + name.length;
+    written.add(digits ?? raw.slice(start, endOfString(raw, start)));
+  }
+  const [only] = written;
+  if (only === undefined || written.size > 1) return null;
   const value = only.startsWith('"') ? parseJson(only) : only;
   return typeof value === 'string' && isIdentifier(value) ? value : null;
 }

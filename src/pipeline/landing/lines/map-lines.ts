@@ -63,6 +63,9 @@ export class LineMapper {
   /** Returns a record in our fields; blank where the mapping passes it over, and as it is where it is no record. */
   map(text: string): string {
     const record = parseJson(text);
+    // DuckDB parses what is nested deeper than our parser takes, and would read it by our names.
+    if (record === undefined && this.#landing.mapping.kind !== 'offers')
+      return mappedLine(text, { [rejectKey]: 'not_json_object' });
     if (!isJsonObject(record)) return text;
     this.#hasRecords = true;
     for (const place of this.#unseen) if (hasPlace(record, place)) this.#unseen.delete(place);

@@ -140,3 +140,7 @@ it('reads back what is written, however it comes', () => {
     }),
   );
 });
+
+it('takes a line of millions of blanks for no row', () => {
+  expect(read(`a,b\n${' '.repeat(9_000_000)}\n1,2\n`)).toMatchObject({ rows: [{ a: '1', b: '2' }] });
+});
