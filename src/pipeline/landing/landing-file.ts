@@ -108,3 +108,13 @@ export class QuarantineError extends Error {
     this.reason = reason;
   }
 }
+
+/**
+ * Returns the error that ends a run whose reading of a file failed. A fault of the program, such as a `RangeError`,
+ * says nothing of the file, so it is named; every other error is returned as it is.
+ */
+export function namingFile(error: unknown, { path }: Pick<LandingFile, 'path'>): unknown {
+  if (!(error instanceof RangeError || error instanceof TypeError)) return error;
+  const advice = 'move it out of the landing folder, so that the others are ingested, and report it';
+  return new Error(`${path} cannot be read (${String(error)}): ${advice}`, { cause: error });
+}

@@ -1,10 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { defaultSettings } from '../../../src/kit/config/settings.ts';
+import { defaultSettings, settingsSchema } from '../../../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { it } from '../../support/landing-test.ts';
 import { click, conversion, type LogLanding } from '../../support/log-landing.ts';
+import { parquet } from '../../support/parquet.ts';
 import { slow } from '../../support/slow.ts';
 
 const tables = [
@@ -117,6 +118,36 @@ it('a run that fails while it reads a log again leaves what the log said before'
   expect(await content(landing)).toEqual(before);
   expect(await landing.ingest({ settings })).toMatchObject({ readAgain: 1, accepted: 1 });
   expect(await landing.ledger()).toEqual(['clicks/a.ndjson loaded 3=2+0+1']);
+});
+
+const reads = {
+  conversion_id: 'id',
+  click_id: 'id',
+  kind: { value: 'credit' },
+  occurred_at: 'at',
+  payout: 'pay',
+  currency: 'in',
+};
+const mapped = { id: 'v', at: '2026-11-18T10:00:00Z', pay: '1', in: 'XTS' };
+const asParquet = `SELECT ${Object.entries(mapped)
+  .map(([name, value]) => `'${value}' AS "${name}"`)
+  .join(', ')}`;
+
+it.for([
+  ['offers/net/a.ndjson', () => [{ external_id: 'a', title: 'A', payout: '1', currency: 'XTS' }]],
+  ['conversions/net/a.ndjson', () => [mapped]],
+  ['conversions/net/a.parquet', () => parquet(asParquet)],
+] as const)('a fault of the program at reading a file names it: %s', async ([path, landed], { landing }) => {
+  await landing.put(path, await landed());
+  const rates = Object.defineProperty({}, 'XTS', {
+    get() {
+      throw new RangeError('Maximum call stack size exceeded');
+    },
+  });
+  const { files } = settingsSchema.parse({ files: [{ match: 'conversions/**', fields: reads }] });
+  await expect(landing.ingest({ settings: { ...defaultSettings, files, rates } })).rejects.toThrow(
+    `${path} cannot be read (RangeError: Maximum call stack size exceeded)`,
+  );
 });
 
 it('what a killed run left is swept, and nothing else', async ({ landing }) => {

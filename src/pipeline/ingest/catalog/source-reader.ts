@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OfferReading } from '../../landing/catalog/offer-record.ts';
-import { QuarantineError, type LandingRecord } from '../../landing/landing-file.ts';
+import { namingFile, QuarantineError, type LandingRecord } from '../../landing/landing-file.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 import type { QuarantinedFile } from '../ledger/warn-of-quarantine.ts';
 import { catalogReadingSettings, sourceSettings, type DecidingSettings } from '../ledger/reading-settings.ts';
@@ -147,7 +147,7 @@ export class SourceReader {
     try {
       return await read();
     } catch (error) {
-      if (!(error instanceof QuarantineError)) throw error;
+      if (!(error instanceof QuarantineError)) throw namingFile(error, file);
       const { reason, message: detail } = error;
       const why = `${reason}: ${detail}`;
       this.#ledger.unread(file, 'quarantined', why, this.#readWith(file));

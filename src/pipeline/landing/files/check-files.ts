@@ -7,7 +7,7 @@ import { modifiedNsOf } from '../../../kit/files/file-version.ts';
 import { programFile } from '../../../kit/files/package-files.ts';
 import type { ScoreHeader } from '../../../kit/intake/reading/header-search.ts';
 import { UnusableFile, type FileProblem } from '../../../kit/intake/reading/record-sink.ts';
-import type { CheckedFile, LandingFile, FileLines } from '../landing-file.ts';
+import { namingFile, type CheckedFile, type LandingFile, type FileLines } from '../landing-file.ts';
 import type { LandingMapping } from '../lines/map-lines.ts';
 import { sha256Of } from '../../../kit/files/read-through.ts';
 import { assertNotStopped, StoppedError } from '../../../kit/errors/errors.ts';
@@ -56,7 +56,11 @@ export async function checkFiles(
   const drain = async (check: (task: (typeof queue)[number]) => Promise<FileCheck>) => {
     for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
       assertNotStopped(stop, stoppedReading);
-      checks[task.index] = await check(task);
+      try {
+        checks[task.index] = await check(task);
+      } catch (error) {
+        throw namingFile(error, task.file);
+      }
       onRead(task.file.bytes);
     }
   };
