@@ -257,6 +257,22 @@ describe('identifiers', () => {
   it('may be whole numbers', () => {
     expect(offerWith({ external_id: 12, id: '2147483647' })).toMatchObject({ external_id: '12', id: 2_147_483_647 });
   });
+
+  it.each([
+    ['12.50e1', '125'],
+    ['1.0e2', '100'],
+    ['-7.000', '-7'],
+    ['1.25e1', null],
+    ['1e-1', null],
+    [`3.${'0'.repeat(100_000)}`, '3'],
+    [`1.${'0'.repeat(100_000)}e-5`, null],
+    [`1.${'0'.repeat(100_000)}1`, null],
+  ])('may be numbers that are whole: %.12s', (number, externalId) => {
+    const read = parse(`{"external_id":${number},"title":"t","payout":"1"}`);
+    expect('offer' in read ? read.offer.external_id : read).toEqual(
+      externalId ?? { reject: 'bad_external_id', externalId: null, warnings: [] },
+    );
+  });
 });
 
 describe('texts', () => {

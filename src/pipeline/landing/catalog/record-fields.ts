@@ -165,9 +165,10 @@ function scalarText(value: JsonValue): string | null {
 function integerText(number: string): string | null {
   if (/^-?\d+$/.test(number)) return number;
   const [, sign, digits, fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d*?)0*)?(?:[eE]\+?(\d{1,2}))?$/.exec(number) ?? [];
-  if (digits === undefined || fraction.length > Number(exponent)) return null;
-  const integer = Number(`${sign}${digits}${fraction.padEnd(Number(exponent), '0')}`);
+    /^(-?)(\d+)(?:\.(\d*))?(?:[eE]\+?(\d{1,2}))?$/.exec(number) ?? [];
+  const places = Number(exponent);
+  if (digits === undefined || !/^0*$/.test(fraction.slice(places))) return null;
+  const integer = Number(`${sign}${digits}${fraction.slice(0, places).padEnd(places, '0')}`);
   return Number.isSafeInteger(integer) ? BigInt(integer).toString() : null;
 }
 
