@@ -58,6 +58,7 @@ export class NumberReader {
   /** Takes off the sign and the texts before and behind the digits, in any order: `-$5`, `$ -5`, `5 USD`. */
   #bare(text: string): { digits: string; isNegative: boolean } | undefined {
     let rest = text.trim();
+    if (rest.length > maxLength) return undefined;
     let sign: string | undefined;
     for (;;) {
       const lower = rest.toLowerCase();

@@ -68,6 +68,9 @@ it('reads separators, units and signs by what the format says', () => {
   for (const text of ['-$5.00 usd', '$-5 USD', 'USD -5$', '\u22125', '- 5'])
     expect(read(text, { strip: ['$', 'USD'] })).toBe('-5');
   expect(read('1$5', { strip: ['$'] })).toBeUndefined();
+  for (const text of [`${'$'.repeat(200_000)}5`, `5${'$'.repeat(200_000)}`])
+    expect(read(text, { strip: ['$'] })).toBeUndefined();
+  expect(read(`$5${' '.repeat(200_000)}`, { strip: ['$'] })).toBe('5');
   expect(read('-12.50', { sign: 'drop' })).toBe('12.5');
 });
 
