@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isDateFormat, numberText } from '../../../src/kit/intake/reading/workbook/cell-text.ts';
 import { fileCure } from '../../../src/pipeline/inspect/file-cure.ts';
 import { linesOfFile } from '../../support/lines-of-file.ts';
 import { workbookOf } from '../../support/packed-files.ts';
@@ -192,6 +193,13 @@ describe('workbooks', () => {
     const parts = { sharedStrings: 'xl/SharedStrings.xml', styles: 'xl/parts/style-1.xml' };
     const bytes = workbookOf({ Data: sheet }, false, parts);
     expect(parse((await linesOfFile(bytes, { settings: { header: 3 } })).lines)).toEqual(records);
+  });
+
+  it('are read at once, whatever is in place of a number and of its format', () => {
+    const odd = `${'e'.repeat(500_000)}\n1`;
+    expect(numberText(odd)).toBe(odd);
+    expect(isDateFormat(164, '['.repeat(500_000))).toBe(false);
+    expect(isDateFormat(164, `${'"'.repeat(252)}yyy`)).toBe(true);
   });
 
   it('count days as they say', async () => {

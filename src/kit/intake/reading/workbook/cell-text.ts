@@ -6,9 +6,13 @@ const dateFormats = [
   [50, 58],
 ] as const;
 
+/** Characters of a pattern that Excel takes. */
+const maxCodeCharacters = 255;
+
 /** Returns whether a number format shows moments. `code`: its pattern, where the file has one. */
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return dateFormats.some(([first, last]) => id >= first && id <= last);
+  if (code.length > maxCodeCharacters) return false;
   // Without texts in quotes, colours and conditions in brackets, and characters that stand for themselves.
   const shown = code.replaceAll(/"[^"]*"|\\.|[_*].|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '');
   return !/general/i.test(shown) && /[dmyhs]/i.test(shown.split(';')[0] ?? '');
@@ -32,6 +36,8 @@ export function dateText(number: string, since1904: boolean): string | undefined
 
 /** Significant digits that Excel keeps of a number. */
 const excelDigits = 15;
+/** No number is written with as many characters. */
+const maxNumberCharacters = 100;
 
 /**
  * Returns the text of a number. Excel writes 1.1 as 1.1000000000000001, with all digits of its binary form, so a text
@@ -39,7 +45,7 @@ const excelDigits = 15;
  * stays as it is.
  */
 export function numberText(written: string): string {
-  if (significantDigits(written) <= excelDigits) return written;
+  if (written.length > maxNumberCharacters || significantDigits(written) <= excelDigits) return written;
   const shortest = String(Number(written));
   return significantDigits(shortest) <= excelDigits && !shortest.includes('e') ? shortest : written;
 }

@@ -143,14 +143,16 @@ async function styles(
 ): Promise<boolean[]> {
   const dates: boolean[] = [];
   if (member === undefined) return dates;
-  const codes = new Map<number, string>();
+  /** Whether a number format of the file's own shows moments. */
+  const formats = new Map<number, boolean>();
   let inCells = false;
   await readXml(members, member, check, {
     open(name, attributes) {
-      if (name === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '');
+      const { numFmtId, formatCode = '' } = attributes;
+      if (name === 'numFmt') formats.set(Number(numFmtId), isDateFormat(Number(numFmtId), formatCode));
       if (name === 'cellXfs') inCells = true;
-      const id = Number(attributes['numFmtId'] ?? 0);
-      if (name === 'xf' && inCells) dates.push(isDateFormat(id, codes.get(id)));
+      const id = Number(numFmtId ?? 0);
+      if (name === 'xf' && inCells) dates.push(formats.get(id) ?? isDateFormat(id, undefined));
     },
     close(name) {
       if (name === 'cellXfs') inCells = false;
