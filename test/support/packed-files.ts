@@ -33,8 +33,8 @@ export function zipOf(members: Record<string, string | Uint8Array>): Buffer {
   return Buffer.concat([...bodies, listed, Buffer.from('PK\u0005\u0006'), end]);
 }
 
-/** A cell: a text, a number as a workbook writes it, a moment by the number of its day, or nothing. */
-export type Cell = string | { number: string } | { day: string } | { boolean: boolean } | null;
+/** A cell: a text, a number as a workbook writes it, a moment by the number of its day, an error, or nothing. */
+export type Cell = string | { number: string } | { day: string } | { boolean: boolean } | { error: string } | null;
 
 const xml = (body: string) => `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${body}`;
 const escaped = (text: string) =>
@@ -53,6 +53,7 @@ export function workbookOf(
   const cell = (value: Cell, name: string, index: number): string => {
     if (value === null) return '';
     if (typeof value === 'object') {
+      if ('error' in value) return `<c r="${name}" t="e"><f>B1</f><v>${value.error}</v></c>`;
       if ('boolean' in value) return `<c r="${name}" t="b"><v>${value.boolean ? 1 : 0}</v></c>`;
       return 'day' in value
         ? `<c r="${name}" s="1"><v>${value.day}</v></c>`

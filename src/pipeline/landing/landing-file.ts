@@ -35,7 +35,10 @@ export interface FileLines {
   columns: string[] | null;
   /** Row of a header that was found below others, as `format.header` names it. */
   headerRow?: number | undefined;
-  /** Number of cells with a bare NULL, which count as absent, by column, or by the field that a mapping makes of it. */
+  /**
+   * Number of cells with a bare NULL or an error of a workbook, which count as absent, by column, or by the field that
+   * a mapping makes of it.
+   */
   nullTexts: ReadonlyMap<string, number>;
   /** Where a mapping made the lines. */
   mapped?: MappedFacts | undefined;

@@ -203,6 +203,37 @@ describe('absent values', () => {
   });
 });
 
+describe('errors of a workbook', () => {
+  it('are absent values, with a warning', async ({ landing }) => {
+    const [missing, reference] = [{ error: '#N/A' }, { error: '#REF!' }];
+    const clicks = [
+      [...header, 'sub1', reference],
+      ['a', { number: '7' }, 's', 'u', time, missing, reference],
+      [missing, { number: '7' }, 's', 'u', time, null, null],
+      [missing, { number: '7' }, 's', 'v', time, '#N/A', null],
+    ];
+    const offers = [
+      ['external_id', 'title', 'payout'],
+      ['x', reference, { number: '1' }],
+    ];
+    await landing.put('clicks/a.xlsx', workbookOf({ Data: clicks }));
+    await landing.put('offers/net/a.xlsx', workbookOf({ Data: offers }));
+    await landing.ingest();
+    expect(await landing.events('clicks', 'click_id, sub1')).toEqual([{ click_id: 'a', sub1: null }]);
+    expect((await landing.rejects()).toSorted()).toEqual([
+      'clicks/a.xlsx:3 missing_click_id',
+      'clicks/a.xlsx:4 missing_click_id',
+      'offers/net/a.xlsx:2 missing_title',
+    ]);
+    expect(await landing.warnings()).toEqual([
+      'clicks/a.xlsx null_text click_id 2',
+      'clicks/a.xlsx null_text sub1 1',
+      'clicks/a.xlsx unknown_field #REF! 1',
+      'offers/net/a.xlsx null_text title 1',
+    ]);
+  });
+});
+
 describe('Parquet', () => {
   const select = `'c' AS click_id, 7 AS offer_id, TIMESTAMPTZ '${time}' AS clicked_at`;
 

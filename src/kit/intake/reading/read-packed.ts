@@ -81,7 +81,6 @@ async function readZip(
 const asWorkbook = {
   format: 'xlsx',
   problem: undefined,
-  nullTexts: new Map<string, number>(),
   unterminatedRow: null,
   endsLine: true,
 } as const;

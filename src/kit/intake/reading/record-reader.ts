@@ -40,7 +40,7 @@ export interface ReadText {
   headerRow?: number | undefined;
   /** The row whose line has no end. */
   unterminatedRow: number | null;
-  /** Number of cells with a bare NULL, by column. */
+  /** Number of cells with a bare NULL or an error of a workbook, by column. */
   nullTexts: ReadonlyMap<string, number>;
   /** The last line has an end. */
   endsLine: boolean;

@@ -49,7 +49,7 @@ export class WarningCounts {
   }
 }
 
-/** Warning of cells that say NULL without quotes, which counts as absent. */
+/** Warning of cells that say NULL without quotes, or have an error of a workbook: they count as absent. */
 export const nullText = 'null_text';
 
 /** Warning that counts the records that a mapping passes over. */

@@ -18,6 +18,8 @@ export interface ReadSheet {
   firstRow: number;
   /** Row of a header that was found below others. */
   headerRow: number | undefined;
+  /** Number of cells with an error such as `#N/A`, by column. */
+  nullTexts: ReadonlyMap<string, number>;
 }
 
 interface SheetReading {
@@ -31,8 +33,8 @@ interface SheetReading {
 /**
  * Reads a sheet of a workbook into records, one a line, with a blank line for each row without a value, so that lines
  * keep the numbers of their rows. The header is the first row with a value, unless the settings say otherwise. Cells
- * are texts: numbers as they are written, moments without a zone. A row with a value beyond the header is the list of
- * its cells, which is no record. Throws `UnusableFile`.
+ * are texts: numbers as they are written, moments without a zone; an error is no value. A row with a value beyond the
+ * header is the list of its cells, which is no record. Throws `UnusableFile`.
  */
 export async function readSheet(
   members: ZipMembers,
@@ -65,12 +67,13 @@ export async function readSheet(
       if (name === 'v' && cell !== undefined) cell.inValue = false;
       if (name === 'row') rows.end();
       if (name !== 'c' || cell === undefined) return;
-      rows.add(column++, cellText(cell, workbook));
+      rows.add(column++, cellText(cell, workbook), cell.type === 'e');
       cell = undefined;
     },
   });
   rows.finish(workbook.others);
-  return { columns: rows.columns, firstRow: rows.firstRow, headerRow: rows.headerRow };
+  const { columns, firstRow, headerRow, nullTexts } = rows;
+  return { columns, firstRow, headerRow, nullTexts };
 }
 
 interface Cell {
@@ -103,6 +106,7 @@ class SheetRows {
   columns: string[] | null = null;
   firstRow = 1;
   headerRow: number | undefined;
+  readonly nullTexts = new Map<string, number>();
   readonly #sink: RecordSink;
   readonly #names: RecordNames;
   /** The first row that may be the header. */
@@ -113,10 +117,12 @@ class SheetRows {
   readonly #rowsSkipped: number;
   readonly #search: HeaderSearch | undefined;
   /** Rows that came while the header was searched for. */
-  #held: { row: number; cells: string[] }[] = [];
+  #held: { row: number; cells: string[]; errors: Set<number> }[] = [];
   #row = 0;
   #isBlank = true;
   #cells: string[] = [];
+  /** Columns of the open row with an error. */
+  #errors = new Set<number>();
   #bytes = 0;
 
   constructor(
@@ -142,11 +148,13 @@ class SheetRows {
       throw new UnusableFile({ reason: 'broken_xlsx', detail: `a row has the number ${row} behind row ${this.#row}` });
     this.#row = row;
     this.#cells = [];
+    this.#errors = new Set();
     this.#bytes = 0;
   }
 
-  add(column: number, text: string): void {
+  add(column: number, text: string, isError: boolean): void {
     if (text === '') return;
+    if (isError) this.#errors.add(column);
     this.#isBlank = false;
     if (column >= maxColumns)
       throw new UnusableFile({ reason: 'broken_xlsx', detail: `row ${this.#row} has more than ${maxColumns} columns` });
@@ -164,7 +172,7 @@ class SheetRows {
     if (this.#row < this.#headerFrom) return;
     if (this.columns !== null || this.#search === undefined) return this.#take();
     if (this.#cells.length === 0) return;
-    this.#held.push({ row: this.#row, cells: this.#cells });
+    this.#held.push({ row: this.#row, cells: this.#cells, errors: this.#errors });
     this.#search.see(this.#row, this.#cells);
     if (this.#search.isOver) this.#takeHeld();
   }
@@ -184,10 +192,11 @@ class SheetRows {
   #takeHeld(): void {
     const below = this.#search?.rowBelow;
     if (below !== undefined) this.headerRow = below - this.#rowsSkipped;
-    for (const { row, cells } of this.#held) {
+    for (const { row, cells, errors } of this.#held) {
       if (row < (below ?? 1)) continue;
       this.#row = row;
       this.#cells = cells;
+      this.#errors = errors;
       this.#take();
     }
     this.#held = [];
@@ -220,10 +229,16 @@ class SheetRows {
     while (this.firstRow + this.#sink.lines < this.#row) this.#sink.endLine();
     const isRecord = this.#cells.length <= columns.length;
     const record = isRecord
-      ? `{${columns.map((name, index) => `${JSON.stringify(name)}:${cellJson(this.#cells[index])}`).join(',')}}`
+      ? `{${columns.map((name, index) => `${JSON.stringify(name)}:${this.#valueJson(name, index)}`).join(',')}}`
       : JSON.stringify(this.#cells);
     this.#sink.bytes(Buffer.from(record));
     this.#sink.endLine();
+  }
+
+  #valueJson(name: string, column: number): string {
+    if (!this.#errors.has(column)) return cellJson(this.#cells[column]);
+    this.nullTexts.set(name, (this.nullTexts.get(name) ?? 0) + 1);
+    return 'null';
   }
 }
 
