@@ -37,7 +37,7 @@ export interface InspectRequest {
 
 const defaultRows = 100;
 const unknownKind = 'what is it? Say --as offers, --as clicks or --as conversions';
-const noColumns = 'no row is a record of named columns: does the header stand further down, as --header 4 says?';
+const noColumns = 'no row is a record of named columns: where the header is further down, --header N names its row';
 const maxExamples = 3;
 const maxExampleCharacters = 40;
 const maxPlaces = 200;

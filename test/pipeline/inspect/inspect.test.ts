@@ -304,6 +304,22 @@ describe('a header below titles', () => {
     expect(again.rejects).toEqual(found.rejects);
   });
 
+  it.each(['Rewards of the 15" laptop club', '"Rewards of the laptop club', 'By network; "all of them'])(
+    'is found below a quote that nothing closes: %s',
+    async (title) => {
+      const text = 'click_id;offer_id;site_key;user_id;clicked_at\nc;7;s;u;2026-11-18T10:00:00Z\n';
+      const found = await inspected(`${title}\n\n${text}`, { name: 'list.csv' });
+      expect(found).toMatchObject({ problem: null, rejects: [], rows: [{ click_id: 'c' }] });
+      expect(found.written).toEqual({ match: 'clicks/NAME/**', format: { header: 3 } });
+    },
+  );
+
+  it('is found below a quote within a cell, whatever quotes follow', async () => {
+    const text = 'click_id;offer_id;site_key;user_id;clicked_at;sub1\nc;7;s;u;2026-11-18T10:00:00Z;a 15" laptop\n';
+    const found = await inspected(`Rewards of the 15" laptop club\n\n${text}`, { name: 'list.csv' });
+    expect(found).toMatchObject({ rows: [{ click_id: 'c' }], written: { format: { header: 3 } } });
+  });
+
   it('is proposed alone where the names are ours', async () => {
     const text = `${titles}click_id;offer_id;site_key;user_id;clicked_at\n`;
     const found = await inspected(`${text}c;7;s;u;2026-11-18T10:00:00Z\n`, { name: 'list.csv' });

@@ -93,17 +93,33 @@ function cellsOf(row: string, delimiter: string): readonly string[] {
   return taker.columns ?? [];
 }
 
-/** Returns the row at a line: names of columns in quotes may have line breaks, as spreadsheets write them. */
+/**
+ * Returns the row at a line, and leaves the walk at its last line: names of columns in quotes may have line breaks, as
+ * spreadsheets write them.
+ */
 function rowAt(lines: Lines): string {
   const first = lines.line();
+  const { at, number } = lines;
   const row = [first];
-  for (let isOpen = hasOddQuotes(first); isOpen; isOpen = hasOddQuotes(lines.line()) !== isOpen) {
+  for (let isOpen = opensQuote(first); isOpen; isOpen = !hasOddQuotes(lines.line())) {
     lines.next();
     // A quote that nothing closes is none.
-    if (lines.isEnd) return first;
+    if (lines.isEnd) {
+      lines.at = at;
+      lines.number = number;
+      return first;
+    }
     row.push(lines.line());
   }
   return row.join('\n');
+}
+
+/**
+ * Returns whether a line ends within quotes, whatever its delimiter is. A quote within a cell that does not begin with
+ * one is none: `15" laptop`.
+ */
+function opensQuote(line: string): boolean {
+  return /(?:^|[^\p{L}\p{N}" ]) *"(?:[^"]|"")*$/u.test(line);
 }
 
 function hasOddQuotes(line: string): boolean {
