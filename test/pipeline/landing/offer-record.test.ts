@@ -298,6 +298,14 @@ describe('texts', () => {
     ]);
   });
 
+  it('have no language with millions of parts', () => {
+    expect(offerWith({ title: { en: 'Game', [`en${'-aa'.repeat(5_000_000)}`]: 'Game' } })).toMatchObject({
+      titles: { en: 'Game' },
+      warned: ['bad_title title'],
+    });
+    expect(offerWith({ title: { 'sl-Latn-IT-nedis': 'Igra' } }).titles).toEqual({ 'sl-Latn-IT-nedis': 'Igra' });
+  });
+
   it('lose what no database text holds', () => {
     expect(parse(String.raw`{"external_id":"x1","payout":1,"title":"a\u0000b\ud800"}`)).toMatchObject({
       offer: { titles: { en: 'ab\ufffd' } },

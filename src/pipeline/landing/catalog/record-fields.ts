@@ -137,7 +137,7 @@ export class RecordFields {
     const texts: [string, string][] = [];
     for (const [language, inLanguage] of Object.entries(map)) {
       const text = typeof inLanguage === 'string' ? cleanText(inLanguage) : '';
-      if (text !== '' && /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$/.test(language)) texts.push([language, text]);
+      if (text !== '' && /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,20}$/.test(language)) texts.push([language, text]);
       else if (inLanguage !== null) this.warn(`bad_${name}`, name);
     }
     return texts.length === 0 ? undefined : Object.fromEntries(texts);
