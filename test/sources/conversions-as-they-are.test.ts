@@ -117,6 +117,25 @@ it('TUNE’s conversions keep their ids when it replaces its own', async () => {
   ]);
 });
 
+it.each([
+  ['affise', 'conversions', { id: 7, status: 'confirmed', sub1: 'c1', created_at: '2026-11-18 10:00:00' }],
+  [
+    'everflow',
+    'conversions',
+    { conversion_id: 7, status: 'approved', sub1: 'c1', conversion_unix_timestamp: 1_795_000_000 },
+  ],
+])('%s credits a conversion once however the number of its id is written', async (connector, list, conversion) => {
+  let id = '7';
+  const paging = { page: 1, per_page: 500, page_size: 500, total_count: 1 };
+  const url = await serve(() =>
+    JSON.stringify({ status: 1, [list]: [conversion], pagination: paging, paging }).replace('id":7', `id":${id}`),
+  );
+  const place = await dataWith(of(connector, url, { secrets: { api_key: 'k' } }));
+  for (id of ['7', '7.0', '7e0'])
+    expect(await pullAt(place, '2026-11-20T12:00:00Z')).toMatchObject({ error: null, conversions: 1 });
+  expect(await linesOf(place)).toMatchObject([{ conversion_id: `${connector}-7` }]);
+});
+
 it('Affise gives its reason as a comment, and the amount of what it declines before it was credited', async () => {
   const conversions = [
     {

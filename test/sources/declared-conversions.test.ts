@@ -159,6 +159,20 @@ describe('conversions of a network that sources.json declares', () => {
     ]);
   });
 
+  it('are the same ones however their numbers are written, and unreadable where they are not whole', async () => {
+    let id = '5';
+    const url = await serve(() => JSON.stringify({ pages: 1, actions: [action(7)] }).replace('"id":7', `"id":${id}`));
+    const data = await dataWith(entryOf(url));
+    const emitted: unknown[] = [];
+    for (id of ['5', '5.0', '5e0', '"5 "', '5.5']) {
+      const [pulled] = await pullAt(data, `2026-11-20T12:0${emitted.length}:00Z`);
+      emitted.push([pulled?.conversion_lines, pulled?.conversions_left_out]);
+    }
+    const none = [0, {}];
+    expect(emitted).toEqual([[1, {}], none, none, none, [0, { unreadable: 1 }]]);
+    expect(await lines(data)).toMatchObject([{ conversion_id: 'act-5' }]);
+  });
+
   it('that are asked for without days are asked for once', async () => {
     let requests = 0;
     const url = await serve(() => {

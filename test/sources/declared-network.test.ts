@@ -56,6 +56,21 @@ describe('a network that sources.json declares', () => {
     );
   });
 
+  it('has the same offers however their ids are written', async () => {
+    const url = await serve(() => '[{"id":101.0},{"id":1e2},{"id":"102 "},{"id":5.5}]');
+    const data = await dataWith({
+      source: 'mine',
+      connector: 'http',
+      base_url: url,
+      offers: { fields: { external_id: 'id' } },
+    });
+    await pullSources({ data, terminal });
+    const folder = join(data.landing, 'offers', 'mine');
+    const [file = ''] = await readdir(folder);
+    const ids = (await readFile(join(folder, file), 'utf8')).matchAll(/"external_id":([^,]*)/g);
+    expect(Array.from(ids, ([, id]) => id)).toEqual(['100', '101', '"102"', '5.5']);
+  });
+
   it.each(['{{key}}', '${key}', '[key]', '%key%', '%7Bkey%7D', '#key#'])(
     'with %s in a text has an error with the right form, before anything is sent',
     async (written) => {

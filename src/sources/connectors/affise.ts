@@ -65,7 +65,7 @@ const affiseStatuses = new Map<string, NetworkConversion['status']>([
 ]);
 
 function affiseConversion(record: NetworkRecord): NetworkConversion | NoConversion {
-  const [id, createdAt] = [record.text('id'), record.text('created_at')];
+  const [id, createdAt] = [record.id('id'), record.text('created_at')];
   const updatedAt = record.firstText('updated_at', 'updatedAt');
   const status = affiseStatuses.get(record.text('status')?.toLowerCase() ?? '');
   if (id === undefined) return 'unreadable';
@@ -74,7 +74,7 @@ function affiseConversion(record: NetworkRecord): NetworkConversion | NoConversi
   const payout = record.text('payouts');
   return {
     id,
-    clickId: record.text('sub1'),
+    clickId: record.id('sub1'),
     status,
     // In UTC, as requested, and written without an offset.
     occurredAt: `${createdAt}Z`,
@@ -82,7 +82,7 @@ function affiseConversion(record: NetworkRecord): NetworkConversion | NoConversi
     payout,
     currency: record.text('currency')?.toUpperCase(),
     // The only goal of an offer is no milestone, by which nothing could be priced.
-    eventId: payout === undefined ? undefined : record.text('goal_value'),
+    eventId: payout === undefined ? undefined : record.id('goal_value'),
     reason: record.firstText('decline_reason', 'comment'),
   };
 }
@@ -114,7 +114,7 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
   const capOf = (type: string) => caps.find((cap) => cap.text('type') === type)?.cap('value');
   return {
     record: canonicalOffer({
-      external_id: record.text('id'),
+      external_id: record.id('id'),
       title,
       description: Object.keys(descriptions).length === 0 ? undefined : descriptions,
       payout: goals.length === 1 ? goals[0]?.payout : undefined,
@@ -153,7 +153,7 @@ function goalsOf(
       warnings.add('no_fixed_payout');
       continue;
     }
-    const id = payment.firstText('goal', 'title') ?? '1';
+    const id = payment.id('goal') ?? payment.text('title') ?? '1';
     const currency = payment.text('currency')?.toUpperCase() ?? otherwise;
     const description = payment.title('title') ?? record.title(`goals.${id}`) ?? id;
     all.add(id);

@@ -5,7 +5,8 @@ import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-sc
 import { scalarText } from '../../kit/intake/mapping/places.ts';
 import { rowFilter } from '../../kit/intake/mapping/rows.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
-import type { JsonObject } from '../../kit/text/json-text.ts';
+import { jsonId } from '../../kit/text/json-id.ts';
+import type { JsonObject, JsonValue } from '../../kit/text/json-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 
@@ -41,13 +42,15 @@ export function declaredConversion(mapping: {
     if ('passedOver' in mapped) return 'passed_over';
     const conversion = conversionOf(mapped.record);
     if (corrections === undefined || typeof conversion === 'string') return conversion;
-    return { ...conversion, sharedId: record.text(corrections.of), isCorrection: corrects(record.value) };
+    return { ...conversion, sharedId: record.id(corrections.of), isCorrection: corrects(record.value) };
   };
 }
 
 function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
-  const read = (name: string) => textOf(record, name);
-  const [id, clickId, eventId] = [read('conversion_id'), read('click_id'), read('event_id')];
+  const read = (name: string) => textOf(record, name, scalarText);
+  const readId = (name: string) => textOf(record, name, jsonId);
+  const [id, clickId, eventId] = [readId('conversion_id'), readId('click_id'), readId('event_id')];
+  const laterId = readId('later_id');
   if (id === undefined || id === null || clickId === null || eventId === null) return 'unreadable';
   const status = conversionKinds.find((state) => state === record['status']);
   if (status === undefined) return 'unknown_status';
@@ -58,7 +61,7 @@ function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
   if (payout === null || currency === null) return 'bad_payout';
   return {
     id,
-    laterId: read('later_id') ?? undefined,
+    laterId: laterId ?? undefined,
     clickId,
     status: statusOfState[status],
     occurredAt,
@@ -71,9 +74,13 @@ function conversionOf(record: JsonObject): NetworkConversion | NoConversion {
 }
 
 /** Returns a trimmed text; undefined for an absent or blank one, null for what is no text or could not be read. */
-function textOf(record: JsonObject, name: string): string | undefined | null {
+function textOf(
+  record: JsonObject,
+  name: string,
+  read: (value: JsonValue) => string | undefined | null,
+): string | undefined | null {
   const value = record[name];
   if (value === undefined || value === null) return undefined;
-  const text = scalarText(value)?.trim();
+  const text = read(value)?.trim();
   return text === '' ? undefined : (text ?? null);
 }

@@ -8,7 +8,8 @@ import { plainText } from '../../kit/intake/mapping/html.ts';
 import { plainDecimal } from '../../kit/intake/mapping/numbers.ts';
 import { rowFilter } from '../../kit/intake/mapping/rows.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
-import type { JsonObject, JsonValue } from '../../kit/text/json-text.ts';
+import { jsonId } from '../../kit/text/json-id.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 import type { LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
@@ -105,7 +106,8 @@ export function declaredOffer(
     if ('passedOver' in mapped) return { leftOut: 'passed_over' };
     if (!source.keepNonIncentive && forbidsIncentives(...textsAt(record, non_incentive)))
       return { leftOut: 'forbids_incentives' };
-    const offer = { ...shortFields(record, fields.short), ...mapped.record };
+    const offer: JsonObject = { ...shortFields(record, fields.short), ...mapped.record };
+    if (offer['external_id'] !== undefined) offer['external_id'] = plainId(offer['external_id']);
     // An offer that pays by its milestones alone has 0 of its own: their sum counts.
     if (offer['events'] !== undefined && isZero(offer['payout'])) delete offer['payout'];
     offer['currency'] ??= source.currency ?? 'USD';
@@ -130,6 +132,13 @@ function textsAt(record: NetworkRecord, places: readonly string[]): (string | un
     const texts = text === undefined ? record.records(place).map((member) => member.text('')) : [text];
     return texts.map(plainText);
   });
+}
+
+/** Writes an id in one way however the network writes it; what is no id goes on for landing, which refuses it. */
+function plainId(value: JsonValue): JsonValue {
+  const id = jsonId(value)?.trim() || undefined;
+  if (id === undefined) return value;
+  return value instanceof JsonNumber ? new JsonNumber(id) : id;
 }
 
 function isZero(amount: JsonValue | undefined): boolean {

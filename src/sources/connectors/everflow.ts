@@ -65,7 +65,7 @@ const everflowStatuses = new Map<string, NetworkConversion['status']>([
 ]);
 
 function everflowConversion(record: NetworkRecord): NetworkConversion | NoConversion {
-  const id = record.text('conversion_id');
+  const id = record.id('conversion_id');
   const occurredAt = epochMoment(record.text('conversion_unix_timestamp'));
   const status = everflowStatuses.get(record.text('status')?.toLowerCase() ?? '');
   if (id === undefined) return 'unreadable';
@@ -73,7 +73,7 @@ function everflowConversion(record: NetworkRecord): NetworkConversion | NoConver
   if (status === undefined) return 'unknown_status';
   return {
     id,
-    clickId: record.text('sub1'),
+    clickId: record.id('sub1'),
     status,
     occurredAt,
     // The affiliate's earnings are the network's `revenue`.
@@ -109,7 +109,7 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
   const isCapped = record.flag('is_caps_enabled');
   return {
     record: canonicalOffer({
-      external_id: record.text('network_offer_id'),
+      external_id: record.id('network_offer_id'),
       title,
       description,
       payout: base?.text('payout_amount'),

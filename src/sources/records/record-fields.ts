@@ -1,5 +1,6 @@
 import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
+import { jsonId } from '../../kit/text/json-id.ts';
 import { isJsonObject, jsonText, type JsonValue } from '../../kit/text/json-text.ts';
 
 /** A record of a network, read by places. */
@@ -18,6 +19,11 @@ export class NetworkRecord {
   text(place: string): string | undefined {
     const text = scalarText(this.at(place))?.trim();
     return text === '' ? undefined : text;
+  }
+
+  /** Returns the trimmed id, a whole number as its digits; undefined where it is empty or no id. */
+  id(place: string): string | undefined {
+    return jsonId(this.at(place))?.trim() || undefined;
   }
 
   /** Returns the text of the first place that has one. */

@@ -1,6 +1,7 @@
 import { listedKey } from '../../landing/lines/map-lines.ts';
 import { rejectKey } from '../../landing/lines/mapped-line.ts';
 import { listedAmount, statusOfState, type ReadyConversion } from '../../../sources/conversions/emitted-conversions.ts';
+import { jsonId } from '../../../kit/text/json-id.ts';
 import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
@@ -43,15 +44,19 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   });
   if (record[rejectKey] !== undefined) return rejected();
   const text = (name: string) => textOf(record[name]);
-  const [id, clickId, eventId] = [text('conversion_id'), text('click_id'), text('event_id')];
+  const readId = (name: string) => jsonId(record[name]) ?? undefined;
+  // Clicks and milestones have their ids as they are in click logs and catalogs, with blanks around, too.
+  const [id, clickId, eventId] = [readId('conversion_id')?.trim(), readId('click_id'), readId('event_id')];
   const known = Object.entries(statusOfState).find(([word]) => word === status)?.[1];
-  if (id === undefined || !printableAscii.test(id)) return rejected();
+  if (id === undefined) return rejected();
+  if (id === '') return rejected('bad_conversion_id');
+  if (!printableAscii.test(id)) return rejected();
   if (id.length > maxId) return rejected('bad_conversion_id');
   if (clickId === undefined || clickId.length > 128 || !printableAscii.test(clickId)) return rejected();
   if (known === undefined) return rejected();
   const occurred = momentOf('occurred_at', record['occurred_at'], reading);
   if (typeof occurred !== 'string') return rejected(occurred.fault);
-  if (eventId !== undefined && !isName(eventId)) return rejected('bad_event_id');
+  if (eventId === undefined ? (record['event_id'] ?? null) !== null : !isName(eventId)) return rejected('bad_event_id');
   // USD: the mapping has converted it. A value of another kind is no amount.
   const payout = text('payout');
   const amount = payout === undefined ? undefined : parseMoney(payout);

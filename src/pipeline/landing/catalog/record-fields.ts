@@ -1,3 +1,4 @@
+import { jsonId } from '../../../kit/text/json-id.ts';
 import { looksRounded, roundedId } from '../../../kit/text/rounded-id.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import type { IngestWarning } from '../landing-file.ts';
@@ -64,7 +65,7 @@ export class RecordFields {
   /** As `scalar`, but of a number only the integer that was meant; null where nobody can know it. */
   name(name: string): string | null | undefined {
     const value = this.value(name);
-    return value instanceof JsonNumber ? integerText(value.text) : this.scalar(name);
+    return value === undefined ? undefined : jsonId(value);
   }
 
   /** 1–256 characters kept as they are, without control characters. */
@@ -156,20 +157,6 @@ export function matchChoice<Choice extends string>(text: string, choices: readon
 function scalarText(value: JsonValue): string | null {
   if (value instanceof JsonNumber) return value.text;
   return typeof value === 'string' ? value : null;
-}
-
-/**
- * Writers that have only floating point write the integer 101 as `101.0` and 100000 as `1e+05`. Beyond 2^53 they have
- * the same number for several integers; one that is written as an integer is none of theirs, whatever its size.
- */
-function integerText(number: string): string | null {
-  if (/^-?\d+$/.test(number)) return number;
-  const [, sign, digits, fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d*))?(?:[eE]\+?(\d{1,2}))?$/.exec(number) ?? [];
-  const places = Number(exponent);
-  if (digits === undefined || !/^0*$/.test(fraction.slice(places))) return null;
-  const integer = Number(`${sign}${digits}${fraction.slice(0, places).padEnd(places, '0')}`);
-  return Number.isSafeInteger(integer) ? BigInt(integer).toString() : null;
 }
 
 /** Trimmed; half surrogates and NUL, which no database text holds faithfully, are replaced and left out. */

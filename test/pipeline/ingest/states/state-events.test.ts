@@ -8,6 +8,7 @@ import {
   type EmittedState,
   type StateFile,
 } from '../../../../src/pipeline/ingest/states/state-events.ts';
+import { rejectKey } from '../../../../src/pipeline/landing/lines/mapped-line.ts';
 import { slow } from '../../../support/slow.ts';
 
 /** A list of states with what is kept between runs. */
@@ -112,6 +113,21 @@ describe('rows of state', () => {
     expect(second.counts).toEqual({ emitted: 4, unchanged: 1, conflicts: 0 });
     const third = await list.run([[row({ payout: '2' }), row({ conversion_id: 'w', status: 'pending' })]]);
     expect([third.events, third.counts.unchanged]).toEqual([[], 2]);
+  });
+
+  it('are of the same conversion however a number or the blanks of its id are written', async () => {
+    const list = await StateList.create();
+    const written = (id: string) => JSON.stringify(row({ conversion_id: 5 })).replace(':5,', `:${id},`);
+    expect((await list.run([[written('5')]])).events.map(short)).toEqual(['2 5 credit 1.5']);
+    const again = await list.run([[written('5.0'), written('5e0'), written('"5 "'), written('"5"')]]);
+    expect([again.events, again.counts.unchanged]).toEqual([[], 4]);
+    const { events } = await list.run([[written('5.5'), written('" "'), row({ event_id: ['level'] })]]);
+    // Landing rejects them: the first by its id, the others as said.
+    expect(events.map(({ event }) => [event['conversion_id'], event[rejectKey]])).toEqual([
+      [5.5, undefined],
+      [' ', 'bad_conversion_id'],
+      ['v', 'bad_event_id'],
+    ]);
   });
 
   it('that are older than what was emitted bring nothing', async () => {
