@@ -7,7 +7,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { addDays, dayOf, momentOfMilliseconds, type Day } from '../../kit/time/moment.ts';
-import { SentParameters } from './guard/sent-parameters.ts';
+import { bodyKinds, SentParameters } from './guard/sent-parameters.ts';
 import { postbackParametersOf } from '../../sources/config/postback-settings.ts';
 import { reportedFields } from '../../sources/config/report-fields.ts';
 import type { ReportingSource } from './postback-sources.ts';
@@ -38,6 +38,8 @@ export const refusedSchema = z.strictObject({
   parameters: z.array(z.tuple([z.string(), z.string()])),
   /** Names of those whose bytes were not UTF-8. */
   damaged: z.array(z.string()).optional(),
+  /** Names of a JSON body's numbers, lists and objects. */
+  kinds: z.array(z.tuple([z.string(), z.enum(bodyKinds)])).optional(),
   /** Number of parameters that were too long to be kept; none of those that the source has names for. */
   left_out: z.int().optional(),
   /** The reason why they could not be read, or not all of them. */
@@ -48,14 +50,18 @@ export type RefusedConversion = z.output<typeof refusedSchema>;
 /** Turns a report into what is kept of it. `receivedAt` in milliseconds since the epoch. */
 export function refusedConversion(
   { name, settings, guard, redactor }: ReportingSource,
-  { pairs, mistake, damaged }: SentParameters,
+  { pairs, mistake, damaged, kinds }: SentParameters,
   reason: RefusalReason,
   receivedAt: number,
 ): RefusedConversion {
   const isField = (parameter: string) =>
     reportedFields.some((field) => postbackParametersOf(settings, field).includes(parameter));
   const kept = pairs.filter(([parameter]) => !guard.isCredential(parameter));
-  const parameters = shortEnough(kept, isField);
+  const withoutText = [...kinds].flatMap(([parameter, kind]) => (kind === 'number' ? [] : [[parameter, ''] as const]));
+  const fitting = new Set(shortEnough([...kept, ...withoutText], kinds, isField));
+  const parameters = kept.filter((pair) => fitting.has(pair));
+  const fittingNames = new Set(Array.from(fitting, ([parameter]) => parameter));
+  const keptKinds = [...kinds].filter(([parameter]) => fittingNames.has(parameter));
   const leftOut = kept.length - parameters.length;
   const damagedNames = parameters.map(([parameter]) => parameter).filter((parameter) => damaged.has(parameter));
   return {
@@ -64,14 +70,24 @@ export function refusedConversion(
     reason,
     parameters: parameters.map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
     ...(damagedNames.length > 0 && { damaged: damagedNames.map((parameter) => redactor.redact(parameter)) }),
+    ...(keptKinds.length > 0 && { kinds: keptKinds.map(([parameter, kind]) => [redactor.redact(parameter), kind]) }),
     ...(leftOut > 0 && { left_out: leftOut }),
     ...(mistake !== undefined && { mistake }),
   };
 }
 
 /** Keeps as many as there is room for, the shortest first, in the order in which they came. */
-function shortEnough(pairs: SentParameters['pairs'], isNeeded: (name: string) => boolean): SentParameters['pairs'] {
-  const sized = pairs.map((pair) => ({ pair, characters: JSON.stringify(pair).length, isNeeded: isNeeded(pair[0]) }));
+function shortEnough(
+  pairs: SentParameters['pairs'],
+  kinds: SentParameters['kinds'],
+  isNeeded: (name: string) => boolean,
+): SentParameters['pairs'] {
+  const sized = pairs.map((pair) => {
+    const [name] = pair;
+    const kind = kinds.get(name);
+    const characters = JSON.stringify(kind === undefined ? pair : [pair, [name, kind]]).length;
+    return { pair, characters, isNeeded: isNeeded(name) };
+  });
   if (sized.reduce((sum, { characters }) => sum + characters, 0) <= maxCharacters) return pairs;
   const kept = new Set<(typeof pairs)[number]>();
   let room = maxCharacters;
@@ -85,8 +101,9 @@ export function keptParameters({
   parameters,
   mistake,
   damaged = [],
-}: Pick<RefusedConversion, 'parameters' | 'mistake' | 'damaged'>): SentParameters {
-  return new SentParameters(parameters, mistake, new Map(damaged.map((name) => [name, ''])));
+  kinds = [],
+}: Pick<RefusedConversion, 'parameters' | 'mistake' | 'damaged' | 'kinds'>): SentParameters {
+  return new SentParameters(parameters, mistake, new Map(damaged.map((name) => [name, ''])), new Map(kinds));
 }
 
 /** The file of a source and a day. */

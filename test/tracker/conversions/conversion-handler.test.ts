@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NotRecordedError } from '../../../src/tracker/logs/row-log.ts';
-import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
+import { replayAuthorization } from '../../../src/tracker/conversions/replay-key.ts';
+import { HandlerUnderTest, northOffer, replayKey, saying, start, token } from './handler-under-test.ts';
 
 const day = 86_400_000;
 
@@ -104,6 +107,63 @@ describe('a reported conversion', () => {
     const text = Buffer.from(`{"click_id":"${other}","payout":2.300000,"more":{"deep":[1]}}`);
     expect(saying(await test.receive({ method: 'POST', headers: json, body: text }))).toEqual([200, 'recorded']);
     expect(test.sink.rows.map((row) => /"payout":([^,}]*)/.exec(row)?.[1])).toEqual(['0.100001', '2.3']);
+  });
+
+  const posted = (test: HandlerUnderTest, text: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return test.receive({ method: 'POST', headers, body: Buffer.from(text) });
+  };
+
+  it.each([
+    ['', {}],
+    [' and a mapping', { fields: { click_id: 'click_id', transaction_id: { at: ['transaction_id', 'tid'] } } }],
+  ])('has one id however its number is written, by names%s', async (_by, own) => {
+    await using test = await HandlerUnderTest.create({ postback: { token, ...own } });
+    const click = test.click();
+    const answers: unknown[] = [];
+    for (const id of ['77', '77.0', '7.7e1', '"77"'])
+      answers.push(saying(await posted(test, `{"click_id":"${click}","transaction_id":${id},"sub9":1.5}`)));
+    expect(answers).toEqual([[200, 'recorded'], ...Array.from({ length: 3 }, () => [200, 'duplicate'])]);
+    const part = await posted(test, `{"click_id":"${click}","transaction_id":77.5}`);
+    expect(saying(part)).toEqual([400, 'invalid_parameter']);
+    expect(part.body).toContain('transaction_id is a number that is not whole');
+    expect(test.rows.map(({ conversion_id: id }) => id)).toEqual(['north:77']);
+  });
+
+  const byType = { word: { parameter: 'type', values: ['chargeback'] } };
+  const nested = { parameters: { status: 'data.status', payout: 'payout' }, reversal: byType };
+  const mappedNested = {
+    fields: { click_id: { at: ['data.click', 'click_id'] }, status: 'data.status', payout: 'payout' },
+  };
+  it.each([
+    [{}, '"status":["rejected"]', 'status'],
+    [{}, '"status":{"name":"rejected"}', 'status'],
+    [{}, '"payout":[0.01]', 'payout'],
+    [{}, '"transaction_id":[]', 'transaction_id'],
+    [nested, '"data":{"status":["rejected"]}', 'data.status'],
+    [nested, '"data":[{"status":"rejected"}]', 'data.status'],
+    [nested, '"data":{"status":"approved"},"type":["chargeback"]', 'type'],
+    [mappedNested, '"data":{"click":["c"],"status":"approved"}', 'data.click'],
+    [mappedNested, '"data":{"status":{"a":1}}', 'data.status'],
+  ])('of %j with %s is refused by name, also when replayed, instead of guessed', async (own, member, name) => {
+    await using test = await HandlerUnderTest.create({ postback: { token, ...own } });
+    const answer = await posted(test, `{"click_id":"${test.click()}",${member}}`);
+    expect(saying(answer)).toEqual([400, 'invalid_parameter']);
+    expect(answer.body).toContain(`${name} is a list or an object`);
+    await test.refusals.settled();
+    const folder = test.data.refusedConversions;
+    const kept = await readFile(join(folder, '2026-11-18.north.ndjson'));
+    const headers = { authorization: replayAuthorization(replayKey) };
+    const again = await test.receive({ method: 'POST', headers, body: kept });
+    expect(again.body).toContain(`${name} is a list or an object`);
+    expect(test.rows).toEqual([]);
+  });
+
+  it('may have lists and objects in what nobody needs, and in its reason', async () => {
+    await using test = await HandlerUnderTest.create({ postback: { token, parameters: { payout: 'data.usd' } } });
+    const text = `{"click_id":"${test.click()}","status":"reject","data":{"usd":1},"reason":["fraud"],"x":[{"status":1}]}`;
+    expect(saying(await posted(test, text))).toEqual([200, 'recorded']);
+    expect(test.rows[0]).not.toHaveProperty('reason');
   });
 
   it('is understood by the names and statuses of its source', async () => {

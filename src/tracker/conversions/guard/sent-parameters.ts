@@ -1,10 +1,21 @@
-import { isJsonObject, JsonNumber, duplicateKey, parseJson, type JsonObject } from '../../../kit/text/json-text.ts';
+import {
+  isJsonObject,
+  JsonNumber,
+  duplicateKey,
+  parseJson,
+  type JsonObject,
+  type JsonValue,
+} from '../../../kit/text/json-text.ts';
 import { isUtf8 } from 'node:buffer';
 import { percentEncoded } from '../../../kit/text/percent-encoded.ts';
 import { singleHeader, type ConversionRequest } from './conversion-request.ts';
 
 /** The reason why the parameters of a request are not certain. */
 export type ParameterMistake = { error: 'unreadable' | 'repeated'; message: string };
+
+/** Kinds of values of a JSON body that say more than their texts, or have none. */
+export const bodyKinds = ['number', 'list', 'object'] as const;
+export type BodyKind = (typeof bodyKinds)[number];
 
 /**
  * The parameters of a request, as text and in the order in which they came: those of the query, then those of the body.
@@ -17,15 +28,19 @@ export class SentParameters {
   readonly mistake: ParameterMistake | undefined;
   /** Names of values that are not as they were sent, each with the value percent-encoded as it was. */
   readonly damaged: ReadonlyMap<string, string>;
+  /** Names of a JSON body's numbers, lists and objects; the latter two have no text. */
+  readonly kinds: ReadonlyMap<string, BodyKind>;
   readonly #values: ReadonlyMap<string, string>;
 
   constructor(
     pairs: readonly (readonly [string, string])[],
     mistake?: ParameterMistake,
     damaged: ReadonlyMap<string, string> = new Map(),
+    kinds: ReadonlyMap<string, BodyKind> = new Map(),
   ) {
     this.pairs = pairs;
     this.damaged = damaged;
+    this.kinds = kinds;
     this.#values = new Map(pairs);
     const repeated = this.#values.size < pairs.length;
     this.mistake =
@@ -36,7 +51,7 @@ export class SentParameters {
     const query = formPairs(request.query);
     const body: Pairs = request.method === 'POST' && request.body.length > 0 ? bodyPairs(request) : { pairs: [] };
     const damaged = new Map([...(query.damaged ?? []), ...(body.damaged ?? [])]);
-    return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake, damaged);
+    return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake, damaged, body.kinds);
   }
 
   /** Reads the body alone. */
@@ -63,6 +78,7 @@ interface Pairs {
   mistake?: ParameterMistake;
   /** Values percent-encoded as they were sent, by their names. */
   damaged?: Map<string, string>;
+  kinds?: Map<string, BodyKind>;
 }
 
 function unreadable(message: string): ParameterMistake {
@@ -131,14 +147,14 @@ function bodyPairs({ headers, body, form }: ConversionRequest): Pairs {
   const text = utf8.decode(body);
   const json = parseJson(text);
   if (!isJsonObject(json)) return { pairs: [], mistake: unreadable('the body is not one JSON object') };
-  const { pairs, mistake } = jsonPairs(json);
+  const { pairs, mistake, kinds } = jsonPairs(json);
   const isWhole = isUtf8(body);
   const damaged = isWhole ? new Map<string, string>() : damagedIn(pairs);
-  if (mistake !== undefined) return { pairs, mistake, damaged };
+  if (mistake !== undefined) return { pairs, mistake, damaged, kinds };
   // Byte by byte, names that are no UTF-8 stay different ones.
   return hasMemberTwice(isWhole ? text : body.toString('latin1'), json)
-    ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' }, damaged }
-    : { pairs, damaged };
+    ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' }, damaged, kinds }
+    : { pairs, damaged, kinds };
 }
 
 /** Values of a body that is not UTF-8 which differ from what was sent. */
@@ -170,8 +186,9 @@ const maxDepth = 16;
 const maxNamesLength = 128 * 1024;
 
 /** Reads members as they are written, those of objects within under a path of names, without lists. */
-function jsonPairs(json: JsonObject): Pairs {
+function jsonPairs(json: JsonObject): Pairs & { kinds: Map<string, BodyKind> } {
   const pairs: [string, string][] = [];
+  const kinds = new Map<string, BodyKind>();
   let namesLength = 0;
   const read = (object: JsonObject, path: string, depth: number): boolean =>
     depth <= maxDepth &&
@@ -179,14 +196,22 @@ function jsonPairs(json: JsonObject): Pairs {
       const name = `${path}${key}`;
       namesLength += name.length;
       if (namesLength > maxNamesLength) return false;
+      const kind = kindOf(value);
+      if (kind !== undefined) kinds.set(name, kind);
       if (isJsonObject(value)) return read(value, `${name}.`, depth + 1);
       if (value instanceof JsonNumber) pairs.push([name, value.text]);
       else if (value !== null && !Array.isArray(value)) pairs.push([name, String(value)]);
       return true;
     });
   return read(json, '', 1)
-    ? { pairs }
-    : { pairs, mistake: unreadable('the body is nested too deeply, or has too long names') };
+    ? { pairs, kinds }
+    : { pairs, kinds, mistake: unreadable('the body is nested too deeply, or has too long names') };
+}
+
+function kindOf(value: JsonValue): BodyKind | undefined {
+  if (value instanceof JsonNumber) return 'number';
+  if (Array.isArray(value)) return 'list';
+  return isJsonObject(value) ? 'object' : undefined;
 }
 
 /** Returns true for a body with a member twice, and for one that is nested too deeply to be sure. */

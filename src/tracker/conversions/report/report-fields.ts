@@ -1,13 +1,14 @@
 import { compileMapping, type CompiledMapping } from '../../../kit/intake/mapping/compile-mapping.ts';
 import { scalarText } from '../../../kit/intake/mapping/places.ts';
-import type { JsonObject } from '../../../kit/text/json-text.ts';
+import { jsonId } from '../../../kit/text/json-id.ts';
+import { JsonNumber, type JsonObject } from '../../../kit/text/json-text.ts';
 import { unfilledMacro } from '../../../kit/text/macros.ts';
 import {
   postbackParametersOf,
   type PostbackSettings,
   type ReversalSettings,
 } from '../../../sources/config/postback-settings.ts';
-import type { ReportedField } from '../../../sources/config/report-fields.ts';
+import { reportedFields, type ReportedField } from '../../../sources/config/report-fields.ts';
 import type { SentParameters } from '../guard/sent-parameters.ts';
 import { Refusal } from './refusal.ts';
 
@@ -30,17 +31,24 @@ interface FieldsReading {
   mapping: ReportMapping | undefined;
 }
 
+const idFields: readonly ReportedField[] = ['click_id', 'transaction_id', 'event_id'];
+
 /** The fields of one report. */
 export class ReportFields {
   readonly #parameters: SentParameters;
   readonly #reading: FieldsReading;
   /** The parameters as the record that a mapping reads. */
   readonly #record: JsonObject;
+  /** The same for ids: a whole number is its digits, however it was written. */
+  readonly #idRecord: JsonObject;
 
   constructor(parameters: SentParameters, reading: FieldsReading) {
     this.#parameters = parameters;
     this.#reading = reading;
     this.#record = reading.mapping === undefined ? {} : Object.fromEntries(parameters.pairs);
+    const ids = Object.keys(this.#record).map((name) => [name, this.#idAt(name) ?? '']);
+    this.#idRecord = Object.fromEntries(ids) as JsonObject;
+    this.#requireTexts();
   }
 
   /** Returns true where a word of the mapping says that the report does not count. */
@@ -54,11 +62,13 @@ export class ReportFields {
     const sent = this.#parameters.get(name);
     if (sent !== undefined) this.#check(field, name, sent);
     const { mapping } = this.#reading;
-    return mapping === undefined ? sent : this.#mapped(field, mapping);
+    if (mapping !== undefined) return this.#mapped(field, mapping);
+    return idFields.includes(field) ? this.#idAt(name) : sent;
   }
 
   /** Returns true where a parameter of the source's own holds one of the words. */
   hasWord({ parameter, values }: NonNullable<ReversalSettings['word']>): boolean {
+    if (this.#hasNoText(parameter)) throw noText(parameter);
     const word = this.#parameters.get(parameter)?.trim().toLowerCase();
     return values.some((value) => value.toLowerCase() === word);
   }
@@ -73,7 +83,41 @@ export class ReportFields {
     return new Refusal('invalid_parameter', `${this.#nameOf(field)} ${what}`);
   }
 
+  /** Throws `Refusal` for a field that is a list or an object: as an absent one it would be guessed. */
+  #requireTexts(): void {
+    for (const field of reportedFields) {
+      // No conversion is refused for what only people read.
+      if (field === 'reason') continue;
+      const names = postbackParametersOf(this.#reading.settings, field);
+      const valued = names.findIndex((name) => this.#hasValue(name));
+      const asked = names.slice(0, valued === -1 ? undefined : valued + 1);
+      const wrong = asked.find((name) => this.#hasNoText(name, names[valued]));
+      if (wrong !== undefined) throw noText(wrong);
+    }
+  }
+
+  /** True for a list, an object, and what would be within a list. `within`: a name that an object may lead to. */
+  #hasNoText(name: string, within = ''): boolean {
+    const { kinds } = this.#parameters;
+    if (kinds.get(name) === 'object') return !within.startsWith(`${name}.`);
+    const parts = name.split('.');
+    return parts.some((_, index) => kinds.get(parts.slice(0, index + 1).join('.')) === 'list');
+  }
+
+  #hasValue(name: string): boolean {
+    return (this.#parameters.get(name) ?? '').trim() !== '';
+  }
+
+  /** Undefined where it is absent, empty or a number that is no id. */
+  #idAt(name: string): string | undefined {
+    const sent = this.#parameters.get(name);
+    if (sent === undefined || this.#parameters.kinds.get(name) !== 'number') return sent;
+    return jsonId(new JsonNumber(sent)) ?? undefined;
+  }
+
   #check(field: ReportedField, name: string, sent: string): void {
+    if (idFields.includes(field) && this.#idAt(name) === undefined)
+      throw this.mistake(field, 'is a number that is not whole; send ids as texts');
     if (field !== 'reason' && this.#parameters.damaged.has(name))
       throw this.mistake(field, 'is not percent-encoded UTF-8');
     if (!sent.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
@@ -83,7 +127,7 @@ export class ReportFields {
   }
 
   #mapped(field: ReportedField, mapping: ReportMapping): string | undefined {
-    const read = mapping.get(field)?.map(this.#record);
+    const read = mapping.get(field)?.map(idFields.includes(field) ? this.#idRecord : this.#record);
     if (read === undefined || 'passedOver' in read) return undefined;
     const value = read.record[field];
     if (read.fault === undefined) {
@@ -99,6 +143,10 @@ export class ReportFields {
   /** The first name that has a value, as a mapping takes it, or else the first. */
   #nameOf(field: ReportedField): string {
     const names = postbackParametersOf(this.#reading.settings, field);
-    return names.find((name) => (this.#parameters.get(name) ?? '').trim() !== '') ?? names[0] ?? field;
+    return names.find((name) => this.#hasValue(name)) ?? names[0] ?? field;
   }
+}
+
+function noText(parameter: string): Refusal {
+  return new Refusal('invalid_parameter', `${parameter} is a list or an object; send one value`);
 }
