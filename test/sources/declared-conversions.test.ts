@@ -66,7 +66,7 @@ describe('conversions of a network that sources.json declares', () => {
         pages: 1,
         actions: [
           action(1, { goal: 'lvl5', cur: 'eur' }),
-          action(2, { state: 'NO', why: 'fraud', seen: '19.11.2026 10:00' }),
+          action(2, { state: 'NO', why: `fraud\n${'a'.repeat(100_000)}`, seen: '19.11.2026 10:00' }),
           action(3, { state: 'open' }),
           action(4, { state: 'spam' }),
           action(5, { test: 1 }),
@@ -118,7 +118,7 @@ describe('conversions of a network that sources.json declares', () => {
         kind: 'reject',
         occurred_at: '2026-11-19T09:00:00Z',
         payout: '4.25',
-        reason: 'fraud',
+        reason: `fraud ${'a'.repeat(494)}`,
       },
       { conversion_id: 'act-13', click_id: 'c13', kind: 'chargeback', occurred_at: '2026-11-20T12:00:00Z' },
     ]);

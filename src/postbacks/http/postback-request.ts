@@ -11,6 +11,7 @@ import type { Site } from '../../kit/sites/sites.ts';
 import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import type { Postback } from '../rules/postback.ts';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
+import { reasonText } from '../../kit/text/reason-text.ts';
 import { signatureOf, webhookHeaders } from './signature.ts';
 
 /** Request as it goes out. */
@@ -37,6 +38,8 @@ export function postbackRequest(site: Site, postback: Postback, sentAt: number):
   const values: Values = {
     ...withoutFurther,
     ...postback.further,
+    // Logs have reasons of any length, which no receiver takes in an address.
+    reason: reasonText(postback.further?.reason) ?? '',
     status: statuses[postback.event],
     event: postback.event,
     site_key: postback.siteKey,

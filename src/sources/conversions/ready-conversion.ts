@@ -1,4 +1,5 @@
 import { amountInUsd, parseMoney } from '../../kit/text/decimal-text.ts';
+import { reasonText } from '../../kit/text/reason-text.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
@@ -43,7 +44,7 @@ export function readyConversion(
     payout: amount.usd,
     listed: amount.listed,
     eventId,
-    reason,
+    reason: reasonText(reason),
   };
 }
 

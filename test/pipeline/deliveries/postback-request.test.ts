@@ -55,6 +55,12 @@ const postbacks = fc.record({
 });
 
 describe('by GET', () => {
+  it('sends of a long reason what an address has room for', () => {
+    const reason = `bad\n${'🐸'.repeat(100_000)}`;
+    const { url } = requestTo('https://a.example/?why={reason}', 'GET', { further: { reason } });
+    expect(new URL(url).searchParams.get('why')).toBe(`bad ${'🐸'.repeat(496)}`);
+  });
+
   it('appends the fields that no macro names, in their order', () => {
     const signature = signatureOf(secret, credit);
     expect(requestTo('https://a.example').url).toBe(

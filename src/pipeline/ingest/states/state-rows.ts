@@ -4,6 +4,7 @@ import { listedAmount, statusOfState, type ReadyConversion } from '../../../sour
 import { jsonId } from '../../../kit/text/json-id.ts';
 import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
+import { reasonText } from '../../../kit/text/reason-text.ts';
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 
@@ -75,7 +76,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
     changedAt: compareMoments(changed, occurred) < 0 ? occurred : changed,
     payout: amount === undefined ? null : moneyText(amount),
     listed: textOf(listed) ?? (amount === undefined ? null : listedAmount(amount, 'USD')),
-    reason: text('reason'),
+    reason: reasonText(text('reason')),
     version: versionOf(textOf(version) ?? textOf(changed_at)),
   };
 }

@@ -1,5 +1,6 @@
 import { reversalOf, type PostbackSettings, type StatusMeaning } from '../../../sources/config/postback-settings.ts';
 import { parsePlainMoney, type Micros } from '../../../kit/text/decimal-text.ts';
+import { reasonText } from '../../../kit/text/reason-text.ts';
 import { momentOf, momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 import type { SentParameters } from '../guard/sent-parameters.ts';
@@ -41,7 +42,6 @@ export function reportReading(
 
 const printableAscii = /^[\x20-\x7e]{1,128}$/;
 const maxEventId = 256;
-const maxReason = 500;
 
 /**
  * Statuses of ours, and the names that most networks have for them. A source says itself that it announces conversions:
@@ -95,7 +95,7 @@ export function readReport(
     payout: amount?.payout,
     currency: currencyOf(fields, reading.currency),
     occurredAt: occurredAtOf(fields, reading.timeZone, receivedAt),
-    reason: reasonOf(fields.get('reason')),
+    reason: reasonText(fields.get('reason')),
   };
   return kind === 'ignored' ? kind : { ...report, kind };
 }
@@ -173,11 +173,4 @@ function occurredAtOf(fields: ReportFields, timeZone: string | undefined, receiv
     malformed: 'is no time such as 2026-11-18T10:00:00Z, nor seconds since the epoch',
   }[read.fault];
   throw fields.mistake('occurred_at', what);
-}
-
-/** Free text, for people: without control characters, and not too much of it. */
-function reasonOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const plain = text.replaceAll(/\p{Cc}+/gu, ' ').trim();
-  return Array.from(plain).slice(0, maxReason).join('') || undefined;
 }

@@ -130,6 +130,12 @@ describe('rows of state', () => {
     ]);
   });
 
+  it('have reasons of 500 characters at most, without control characters', async () => {
+    const list = await StateList.create();
+    const { events } = await list.run([[row({ status: 'reject', reason: ` a\n${'b'.repeat(100_000)}` })]]);
+    expect(events.map(({ event }) => event['reason'])).toEqual([`a ${'b'.repeat(498)}`]);
+  });
+
   it('that are older than what was emitted bring nothing', async () => {
     const list = await StateList.create();
     await list.run([[row({ version: '10', payout: '3' })]]);
