@@ -7,7 +7,7 @@ import { compactText, type Moment } from '../kit/time/moment.ts';
 
 /** Names of a pull's files: list, time of the pull and digest of the content. */
 const exportName = (of: string) =>
-  new RegExp(`^${of.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}Z-([0-9a-f]{16})\\.ndjson$`);
+  new RegExp(`^${of.replaceAll('.', String.raw`\.`)}-(\\d{8}T\\d{6}Z)-([0-9a-f]{16})\\.ndjson$`);
 const linesOfWrite = 1000;
 
 /** True for the name of an export, of any list, that is staged and does not have its name yet. */
@@ -41,7 +41,7 @@ export async function stageExport(
   const digest = createHash('sha256');
   for (const line of lines) digest.update(line);
   const content = digest.digest('hex').slice(0, 16);
-  if ((await lastExport(folder, exportName(of))) === content) return null;
+  if ((await lastExport(folder, exportName(of), compactText(pulledAt))) === content) return null;
   await effects.files.makeDirectory(folder);
   const name = `${of}-${compactText(pulledAt)}-${content}.ndjson`;
   const part = partOf(folder, name);
@@ -69,8 +69,11 @@ function* joinedLines(lines: readonly Uint8Array[]): Iterable<Uint8Array> {
     yield Buffer.concat(lines.slice(from, from + linesOfWrite));
 }
 
-/** Returns the digest in the name of the newest file. */
-async function lastExport(folder: string, named: RegExp): Promise<string | undefined> {
+/**
+ * Returns the digest in the name of the newest file. A time after `until`, the pull's own, is of a clock that was
+ * ahead: other files may have been written since.
+ */
+async function lastExport(folder: string, named: RegExp, until: string): Promise<string | undefined> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -79,8 +82,8 @@ async function lastExport(folder: string, named: RegExp): Promise<string | undef
     throw error;
   }
   const newest = names
-    .filter((name) => named.test(name))
     .toSorted()
-    .at(-1);
-  return newest === undefined ? undefined : named.exec(newest)?.[1];
+    .map((name) => named.exec(name))
+    .findLast((name) => name !== null && (name[1] as string) <= until);
+  return newest?.[2];
 }
