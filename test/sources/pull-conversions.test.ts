@@ -136,6 +136,17 @@ describe('lines of a log that takes nothing back', () => {
     const emitted = { version: 1, state: 'credited', payout: '1', listed: '1 USD' } as const;
     const ofAnother = new Map([['net-1/5', { ...emitted, source: 'net' }]]);
     expect(emittedAs('net-1', '5', ['net'], ofAnother)).toEqual({ id: 'net-1-5', emitted: undefined });
+    const [long, known] = ['9'.repeat(150), '9'.repeat(123)];
+    const digests = [long, 'é5', known].map((id) => emittedAs('n'.repeat(64), id, [], none).id);
+    expect(digests.every((id) => /^n{64}\/~[0-9a-f]{48}$/.test(id))).toBe(true);
+    const again = new Map([
+      [`net-${long}`, { ...emitted, source: 'net' }],
+      [`net-${known}`, { ...emitted, source: 'net' }],
+    ]);
+    // Landing refused the line of the first, and took that of the second.
+    expect(emittedAs('net', long, [], again)).toMatchObject({ id: emittedAs('net', long, [], none).id });
+    expect(emittedAs('net', long, [], again).emitted).toBeUndefined();
+    expect(emittedAs('net', known, [], again)).toMatchObject({ id: `net-${known}`, emitted });
     // Emitted before the source net-1 existed.
     const own = new Map<string, StoredEmitted>([['net-1-5', { ...emitted, source: 'net' }]]);
     expect(emittedAs('net', '1-5', ['net-1'], own)).toMatchObject({ id: 'net-1-5', emitted });
