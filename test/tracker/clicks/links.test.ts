@@ -20,6 +20,7 @@ it('addresses that are none of a click', async () => {
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/a%0d%0ab/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/{user_id}/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/%7Buser_id%7D/site/one'],
+    ['422 invalid_parameter', '/redirect/manual-offer/1/user/%5CN/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/[USER_ID]/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/[user_id]/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/{{user_id}}/site/one'],
