@@ -136,6 +136,12 @@ describe('lines of a log that takes nothing back', () => {
     const emitted = { version: 1, state: 'credited', payout: '1', listed: '1 USD' } as const;
     const ofAnother = new Map([['net-1/5', { ...emitted, source: 'net' }]]);
     expect(emittedAs('net-1', '5', ['net'], ofAnother)).toEqual({ id: 'net-1-5', emitted: undefined });
+    // An earlier version took a number's id as it was written.
+    const asFraction = new Map([['net-5.0', { ...emitted, source: 'net' }]]);
+    expect(emittedAs('net', '5', [], asFraction)).toMatchObject({ id: 'net-5.0', emitted });
+    expect(emittedAs('net', '5', [], new Map([...asFraction, ['net-5', { ...emitted, source: 'net' }]])).id).toBe(
+      'net-5',
+    );
     const [long, known] = ['9'.repeat(150), '9'.repeat(123)];
     const digests = [long, 'é5', known].map((id) => emittedAs('n'.repeat(64), id, [], none).id);
     expect(digests.every((id) => /^n{64}\/~[0-9a-f]{48}$/.test(id))).toBe(true);

@@ -26,6 +26,9 @@ export function emittedAs(
   const apart = `${source}/${networkId.replaceAll('~', '~~')}`;
   const isTaken = (id: string) => id.length <= maxId && printableAscii.test(id);
   const emitted = store.get(plain);
+  // Until version 0.2 a number's id was its spelling, and some programs write whole numbers so.
+  const asFraction = /^\d+$/.test(networkId) ? store.get(`${plain}.0`) : undefined;
+  if (emitted === undefined && asFraction?.source === source) return { id: `${plain}.0`, emitted: asFraction };
   if (emitted?.source === source && isTaken(plain)) return { id: plain, emitted };
   const emittedApart = store.get(apart);
   if (emittedApart?.source === source && isTaken(apart)) return { id: apart, emitted: emittedApart };

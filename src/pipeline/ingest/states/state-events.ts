@@ -74,14 +74,20 @@ export async function eventsOfStates<File extends StateFile>(
     // Landing refuses what changes in the future, and a modification time ahead of the clock is a mistake.
     const changedAt = compareMoments(modified, reading.wallClock) > 0 ? reading.wallClock : modified;
     const rows = await readRows(file, { ...reading, changedAt });
-    const unknown = [...new Set(rows.flatMap(({ row }) => ('rejected' in row || emitted.has(row.id) ? [] : [row.id])))];
-    const before = await emittedBefore(unknown);
+    const ids = rows.flatMap(({ row }) => ('rejected' in row ? [] : [row.id, row.writtenId]));
+    const before = await emittedBefore([...new Set(ids)].filter((id) => !emitted.has(id)));
     const stateOf = (id: string) => emitted.get(id) ?? before.get(id);
+    for (const { row } of rows) if (!('rejected' in row)) keepEmittedId(row, stateOf);
     const rowEvents = eventsOfRows(file, rows, stateOf, (state) => emitted.set(state.conversion_id, state));
     const range = { from: file.firstRow, to: rows.at(-1)?.line ?? file.firstRow - 1 };
     events.set(file, { lines: await writeEvents(rowEvents, range, scratch(file)), ...rowEvents.counts });
   }
   return { events, emitted: [...emitted.values()] };
+}
+
+/** A conversion keeps the id that it was emitted under: until version 0.2 that was the one that is written. */
+function keepEmittedId(row: StateRow, stateOf: (id: string) => EmittedState | undefined): void {
+  if (stateOf(row.id) === undefined && stateOf(row.writtenId) !== undefined) row.id = row.writtenId;
 }
 
 /** A file whose rows say how conversions stand. */

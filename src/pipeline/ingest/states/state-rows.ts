@@ -10,6 +10,8 @@ import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 
 /** A row that says what state a conversion is in. */
 export interface StateRow extends ReadyConversion {
+  /** The id as the row has it: blanks around it, and a number in its own spelling. */
+  writtenId: string;
   /** Text by which rows of a conversion sort; null where the mapping names no version. */
   version: string | null;
 }
@@ -68,6 +70,7 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   if (typeof changed !== 'string') return rejected(changed.fault);
   return {
     id,
+    writtenId: text('conversion_id') ?? id,
     clickId,
     eventId,
     status: known,

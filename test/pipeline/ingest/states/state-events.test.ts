@@ -39,6 +39,12 @@ class StateList {
     return this.#read([{ number, rows, before: {} }]);
   }
 
+  /** As if a conversion had been emitted under another id. */
+  rename(id: string, to: string): void {
+    this.#emitted.set(to, { ...(this.#emitted.get(id) as EmittedState), conversion_id: to });
+    this.#emitted.delete(id);
+  }
+
   async #read(files: readonly { number: number; rows: readonly (object | string)[]; before?: object }[]) {
     const landed: StateFile[] = [];
     for (const { number, rows, before } of files) {
@@ -121,6 +127,16 @@ describe('rows of state', () => {
     expect((await list.run([[written('5')]])).events.map(short)).toEqual(['2 5 credit 1.5']);
     const again = await list.run([[written('5.0'), written('5e0'), written('"5 "'), written('"5"')]]);
     expect([again.events, again.counts.unchanged]).toEqual([[], 4]);
+    // An earlier version took the ids as they are written.
+    for (const [id, as] of [
+      ['5', '5.0'],
+      ['5.0', '5 '],
+    ] as const) {
+      list.rename(id, as);
+      const { events, counts } = await list.run([[written(as === '5.0' ? as : `"${as}"`)]]);
+      expect([events, counts.unchanged]).toEqual([[], 1]);
+    }
+    list.rename('5 ', '5');
     const { events } = await list.run([[written('5.5'), written('" "'), row({ event_id: ['level'] })]]);
     // Landing rejects them: the first by its id, the others as said.
     expect(events.map(({ event }) => [event['conversion_id'], event[rejectKey]])).toEqual([
