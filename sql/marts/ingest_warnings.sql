@@ -1,4 +1,4 @@
--- What was dropped, replaced or passed over in files that were loaded: values that make no sense, half surrogates, fields that nobody knows.
+-- What was dropped, cut, replaced or passed over in files that were loaded: values that make no sense, half surrogates, fields that nobody knows.
 -- grain: one row per file, warning and field
 -- key: file_id, warning, field
 -- columns:

@@ -7,6 +7,7 @@ import {
 } from '../../pipeline/inspect/field-reference.ts';
 import { rejectCure } from '../../pipeline/inspect/reject-cure.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
+import { maxMembers, maxRecordCharacters, maxTextCharacters } from '../../kit/vocabulary/offer-bounds.ts';
 import { markdownTable } from './markdown-table.ts';
 
 const introduction = `# Fields
@@ -21,6 +22,10 @@ the columns of all required fields. Files with other names or forms need a [mapp
 An empty cell, \`null\` and \`\\N\` are absent values. A row with a *reason* in the last column is rejected alone, and kept in \`rejects\`
 with file, line and text; [cures are below](#rejected-rows). Where it says *dropped*, a value that makes no sense becomes absent, with
 the warning \`bad_…\`, and the row counts.
+
+Of an offer, a descriptive text (title, description, category, level, version of a system) counts by its first ${maxTextCharacters}
+characters, and all of them together by the first ${maxRecordCharacters}, with the warning \`too_long\`; of categories and of languages the first
+${maxMembers} count, with the warning \`too_many\`. An address counts whole: one of more than ${maxTextCharacters} characters makes no sense.
 `;
 
 const kinds: readonly (readonly [kind: LandingKind, title: string, text: string])[] = [

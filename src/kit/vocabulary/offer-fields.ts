@@ -11,6 +11,7 @@ import { devices, formats, paymentTerms, reportCategories, trackingTypes } from 
 
 /** Reads fields of a landing record: undefined where one is absent or makes no sense, which draws a warning. */
 interface FieldReader {
+  freeText(name: string): string | undefined;
   text(name: string, makesSense?: (text: string) => boolean): string | undefined;
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined;
   integer(name: string, lowest: number, highest: number): number | undefined;
@@ -47,8 +48,14 @@ function choice<const Choices extends readonly string[]>(choices: Choices, other
   return { schema: z.enum(choices), column: 'VARCHAR', read, published: true } as const;
 }
 
+/** A text that counts whole, such as an address. */
 function nullableText(makesSense?: (text: string) => boolean) {
   const read = (fields: FieldReader, name: string): string | null => fields.text(name, makesSense) ?? null;
+  return { schema: z.string().nullable(), column: 'VARCHAR', read, published: true } as const;
+}
+
+function nullableFreeText() {
+  const read = (fields: FieldReader, name: string): string | null => fields.freeText(name) ?? null;
   return { schema: z.string().nullable(), column: 'VARCHAR', read, published: true } as const;
 }
 
@@ -77,7 +84,7 @@ export const offerFields = {
   level: {
     schema: z.string(),
     column: 'VARCHAR',
-    read: (fields: FieldReader, name: string) => fields.text(name) ?? '',
+    read: (fields: FieldReader, name: string) => fields.freeText(name) ?? '',
     published: true,
   },
   stars: {
@@ -92,8 +99,8 @@ export const offerFields = {
   /** Empty means all. */
   devices: special(z.array(z.enum(devices)), ['VARCHAR']),
   payment_term: choice(paymentTerms, 'net30'),
-  android_min_os: nullableText(),
-  ios_min_os: nullableText(),
+  android_min_os: nullableFreeText(),
+  ios_min_os: nullableFreeText(),
   /** The address to which the tracker sends users. */
   destination_url: { ...nullableText(), published: false },
   /** Publishers' pages show it, so nothing but web and app store addresses. */

@@ -11,6 +11,7 @@ import {
   type LandingKind,
 } from '../../kit/vocabulary/values.ts';
 import { curedRejects } from './reject-cure.ts';
+import { maxMembers } from '../../kit/vocabulary/offer-bounds.ts';
 import { clickSchema, conversionSchema, type LogField, type LogFieldType } from '../landing/logs/log-fields.ts';
 
 /** A field of landing records, as the reference of fields shows it. Texts are Markdown. */
@@ -220,7 +221,7 @@ const offerEntries: Readonly<Record<LandingFieldName, OfferEntry>> = {
   },
   events: {
     meaning: 'milestones; with any the offer is multireward, and without a `payout` it pays their sum',
-    form: 'list of `{"event_id", "description", "payout"}`; in CSV that as JSON',
+    form: `list of at most ${maxMembers} \`{"event_id", "description", "payout"}\`; in CSV that as JSON`,
     examples: [[milestone]],
     rejects: [
       'bad_events',

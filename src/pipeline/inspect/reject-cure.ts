@@ -1,3 +1,4 @@
+import { maxMembers } from '../../kit/vocabulary/offer-bounds.ts';
 const otherWords = '"words" says what each of its words means';
 const ownPattern =
   'write it like 2026-11-24T01:01:10Z, or have a mapping read it by its pattern, as in "time": "%d.%m.%Y %H:%M:%S"';
@@ -35,7 +36,7 @@ const cures: Readonly<Record<string, string>> = {
   bad_status: `it is neither active nor paused: ${otherWords}`,
   bad_countries: `none of its countries is known by code or name: ${otherWords}, "All" for all, and "split" what separates them`,
   bad_devices: `none of its devices is known: ${otherWords}, "all" for all, and "split" what separates them`,
-  bad_events: 'milestones are a list of objects: "each" names its place',
+  bad_events: `milestones are a list of at most ${maxMembers} objects: "each" names its place`,
   missing_event_id: '"event_id" of "events" names the place of each milestone\'s id',
   missing_event_payout: '"payout" of "events" names the place of each milestone\'s payout',
   duplicate_event_id: 'two milestones have one id: map a place that differs as "event_id"',

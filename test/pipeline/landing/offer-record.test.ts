@@ -344,6 +344,91 @@ describe('descriptive nonsense becomes the default, with a warning', () => {
   });
 });
 
+describe('texts and lists without end', () => {
+  const long = 'x'.repeat(20_000);
+  const beginning = 'x'.repeat(10_000);
+
+  it('are cut at the bound, with a warning', () => {
+    const events = [{ event_id: 'a', payout: '1', description: long }];
+    expect(
+      offerWith({
+        title: { de: long, en: 'x'.repeat(10_000) },
+        description: long,
+        level: long,
+        ios_min_os: long,
+        categories: ['Games', long],
+        events,
+      }),
+    ).toMatchObject({
+      titles: { de: beginning, en: beginning },
+      descriptions: { en: beginning },
+      level: beginning,
+      ios_min_os: beginning,
+      categories: ['Games', beginning],
+      events: [{ descriptions: { en: beginning } }],
+      warned: [
+        'too_long title',
+        'too_long events.description',
+        'too_long description',
+        'too_long level',
+        'too_long categories',
+        'too_long ios_min_os',
+      ],
+    });
+    const texts = { title: beginning, level: beginning, categories: [beginning] };
+    expect(offerWith(texts)).toMatchObject({ level: beginning, warned: [] });
+  });
+
+  it('are cut between whole characters, without blanks at the end', () => {
+    expect(offerWith({ title: `${'x'.repeat(9_999)}😀` }).titles).toEqual({ en: 'x'.repeat(9_999) });
+    expect(offerWith({ title: `${'x'.repeat(9_998)}😀` }).titles).toEqual({ en: `${'x'.repeat(9_998)}😀` });
+    expect(offerWith({ title: `x${' '.repeat(20_000)}x` }).titles).toEqual({ en: 'x' });
+  });
+
+  it('have a bound together, too', () => {
+    const categories = Array.from({ length: 500 }, (_, index) => `${index}${long}`);
+    const offer = offerWith({ categories, description: 'Play' });
+    expect(offer.warned).toEqual(['too_long categories']);
+    expect(offer.categories.join('').length).toBe(1_000_000 - 'GamePlay'.length);
+    const { titles } = offerWith({ title: { de: 'Spiel', [`en${'-xy'.repeat(400_000)}`]: 'Game', fr: 'Jeu' } });
+    expect(titles).toEqual({ de: 'Spiel' });
+    expect(offerWith({ categories: Array.from({ length: 200_000 }, () => 'Puzzle') })).toMatchObject({
+      categories: ['Puzzle'],
+      warned: [],
+    });
+  });
+
+  it('have a thousand members, and milestones no more: what they pay is not guessed', () => {
+    const names = Array.from({ length: 1001 }, (_, index) => `n${index}`);
+    const languages = names.map((name) => [`en-${name.padStart(8, '0')}`, name]);
+    expect(offerWith({ categories: names, title: Object.fromEntries(languages) as object })).toMatchObject({
+      categories: names.slice(0, 1000),
+      titles: Object.fromEntries(languages.slice(0, 1000)) as object,
+      warned: ['too_many title', 'too_many categories'],
+    });
+    expect(offerWith({ categories: [...names.slice(1), 'n1'] }).warned).toEqual([]);
+    const events = names.map((event_id) => ({ event_id, payout: '1' }));
+    expect(rejectOf({ events })).toBe('bad_events');
+    expect(offerWith({ events: events.slice(1) }).events).toHaveLength(1000);
+  });
+
+  it('are no addresses', () => {
+    const address = `https://cdn.example/${long}`;
+    expect(offerWith({ image: address, destination_url: address, preview_url: address })).toMatchObject({
+      image_source: '',
+      destination_url: null,
+      preview_url: null,
+      warned: ['bad_image image', 'bad_destination_url destination_url', 'bad_preview_url preview_url'],
+    });
+    const whole = address.slice(0, 10_000);
+    expect(offerWith({ image: whole, destination_url: whole })).toMatchObject({
+      image_source: whole,
+      destination_url: whole,
+      warned: [],
+    });
+  });
+});
+
 it('the address of a picture that was copied out of a page is read as it is meant', () => {
   const image_source = 'https://cdn.example/a.png?w=64&h=64&q=1';
   const copied = image_source.replace('&h', '&amp;h').replace('&q', '&#38;q');

@@ -1,3 +1,4 @@
+import { maxMembers } from '../../../kit/vocabulary/offer-bounds.ts';
 import type { OfferEvent } from '../../../kit/vocabulary/offer-fields.ts';
 import { convertMoney, moneyText, parseMoney, sumMoney, type Micros } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, parseJson, type JsonValue } from '../../../kit/text/json-text.ts';
@@ -56,7 +57,8 @@ function eventList(fields: RecordFields): JsonValue[] {
   const value = fields.value('events');
   if (value === undefined) return [];
   const list = typeof value === 'string' && fields.textCells ? parseJson(value) : value;
-  if (!Array.isArray(list)) throw new RecordReject('bad_events');
+  // The first thousand alone would pay less than the offer does, and leave conversions of the others without a payout.
+  if (!Array.isArray(list) || list.length > maxMembers) throw new RecordReject('bad_events');
   return list;
 }
 

@@ -2,6 +2,7 @@ import type { Moment } from '../../../kit/time/moment.ts';
 import type { CanonicalOffer } from './canonical-offer.ts';
 import { readCountry } from '../../../kit/vocabulary/countries.ts';
 import { readDevice } from '../../../kit/vocabulary/devices.ts';
+import { maxMembers } from '../../../kit/vocabulary/offer-bounds.ts';
 import {
   landingFieldNames,
   offerFieldNames,
@@ -17,7 +18,7 @@ import { publicAddress } from '../../../kit/text/public-address.ts';
 import type { IngestWarning } from '../landing-file.ts';
 import { mappedKeys, rejectKey } from '../lines/mapped-line.ts';
 import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
-import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-fields.ts';
+import { isIdentifier, matchChoice, RecordFields, RecordReject, tooMany } from './record-fields.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 
 export interface OfferReading extends CurrencyReading {
@@ -131,9 +132,12 @@ function readDate(fields: RecordFields, name: string, { wallClock, timeZone }: O
 function readCategories(fields: RecordFields): string[] {
   const categories = new Set<string>();
   for (const text of fields.list('categories')) {
-    if (text) categories.add(text);
-    else fields.warn('bad_categories', 'categories');
+    if (!text) fields.warn('bad_categories', 'categories');
+    else if (categories.has(text)) continue;
+    else if (categories.size < maxMembers) categories.add(fields.cut('categories', text));
+    else fields.warn(tooMany, 'categories');
   }
+  categories.delete('');
   return [...categories];
 }
 

@@ -1,10 +1,16 @@
 import { jsonId } from '../../../kit/text/json-id.ts';
 import { looksRounded, roundedId } from '../../../kit/text/rounded-id.ts';
+import { copied } from '../../../kit/text/kept-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
+import { maxMembers, maxRecordCharacters, maxTextCharacters } from '../../../kit/vocabulary/offer-bounds.ts';
 import type { IngestWarning } from '../landing-file.ts';
 
 /** Databases write so what is absent. */
 const absentText = String.raw`\N`;
+
+/** Warnings of a text that is cut, and of a list whose further members are left out. */
+const tooLong = 'too_long';
+export const tooMany = 'too_many';
 
 /** The record cannot be taken; `reason` is the code that the rejects keep. */
 export class RecordReject extends Error {
@@ -16,31 +22,32 @@ export class RecordReject extends Error {
 }
 
 /**
- * The fields of one record. Descriptive values that make no sense are dropped with a warning;
+ * The fields of one record. Descriptive values that make no sense are dropped with a warning, and too long ones cut;
  * identifiers are never guessed and throw `RecordReject`. Null and `\\N` count as absent, in text cells empty text too.
  */
 export class RecordFields {
   readonly textCells: boolean;
   readonly #record: JsonObject;
-  readonly #warned: Map<string, IngestWarning>;
+  /** Shared with the fields of objects within the record. */
+  readonly #ofRecord: { warned: Map<string, IngestWarning>; charactersLeft: number };
   /** Put before names in warnings, such as `events.`. */
   readonly #prefix: string;
 
   constructor(record: JsonObject, textCells: boolean, parent?: { of: RecordFields; prefix: string }) {
     this.textCells = textCells;
     this.#record = record;
-    this.#warned = parent ? parent.of.#warned : new Map<string, IngestWarning>();
+    this.#ofRecord = parent ? parent.of.#ofRecord : { warned: new Map(), charactersLeft: maxRecordCharacters };
     this.#prefix = parent?.prefix ?? '';
   }
 
   get warnings(): IngestWarning[] {
-    return [...this.#warned.values()];
+    return [...this.#ofRecord.warned.values()];
   }
 
   /** Counted once per record and field, however many of its parts were dropped. */
   warn(warning: string, field: string): void {
     const full = this.#prefix + field;
-    this.#warned.set(`${warning} ${full}`, { warning, field: full });
+    this.#ofRecord.warned.set(`${warning} ${full}`, { warning, field: full });
   }
 
   warnOfUnknown(known: ReadonlySet<string>): void {
@@ -77,8 +84,35 @@ export class RecordFields {
     return text;
   }
 
-  /** A descriptive text, trimmed; undefined where it is absent or makes no sense. */
+  /** A descriptive text, trimmed and cut; undefined where it is absent or makes no sense. */
+  freeText(name: string): string | undefined {
+    const text = this.#clean(name, () => true);
+    return text === undefined ? undefined : this.cut(name, text) || undefined;
+  }
+
+  /** A text that counts whole or not at all, trimmed; undefined where it is absent, too long or makes no sense. */
   text(name: string, makesSense: (text: string) => boolean = () => true): string | undefined {
+    return this.#clean(name, (text) => text.length <= maxTextCharacters && makesSense(text));
+  }
+
+  /**
+   * The beginning of a descriptive text within the bounds, without half a surrogate; with a warning where it is cut.
+   * Empty where the record has no characters left.
+   */
+  cut(name: string, text: string): string {
+    const most = Math.max(0, Math.min(maxTextCharacters, this.#ofRecord.charactersLeft));
+    let kept = text;
+    if (text.length > most) {
+      this.warn(tooLong, name);
+      const beginning = text.slice(0, most);
+      // A mere slice would keep the whole text in memory.
+      kept = copied(beginning.isWellFormed() ? beginning : beginning.slice(0, -1)).trimEnd();
+    }
+    this.#ofRecord.charactersLeft -= kept.length;
+    return kept;
+  }
+
+  #clean(name: string, makesSense: (text: string) => boolean): string | undefined {
     const text = this.scalar(name);
     if (text === undefined) return undefined;
     const clean = text === null ? '' : cleanText(text);
@@ -132,14 +166,23 @@ export class RecordFields {
     const map =
       this.textCells && typeof value === 'string' && value.trimStart().startsWith('{') ? parseJson(value) : value;
     if (!isJsonObject(map)) {
-      const text = this.text(name);
+      const text = this.freeText(name);
       return text === undefined ? undefined : { en: text };
     }
     const texts: [string, string][] = [];
     for (const [language, inLanguage] of Object.entries(map)) {
       const text = typeof inLanguage === 'string' ? cleanText(inLanguage) : '';
-      if (text !== '' && /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,20}$/.test(language)) texts.push([language, text]);
-      else if (inLanguage !== null) this.warn(`bad_${name}`, name);
+      if (text === '' || !/^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,20}$/.test(language)) {
+        if (inLanguage !== null) this.warn(`bad_${name}`, name);
+        continue;
+      }
+      if (texts.length === maxMembers) {
+        this.warn(tooMany, name);
+        break;
+      }
+      this.#ofRecord.charactersLeft -= language.length;
+      const kept = this.cut(name, text);
+      if (kept !== '') texts.push([language, kept]);
     }
     return texts.length === 0 ? undefined : Object.fromEntries(texts);
   }

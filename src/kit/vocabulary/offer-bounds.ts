@@ -1,0 +1,12 @@
+/*
+ * Bounds of what a source says of its offers: one source takes neither the memory of a run nor that of the API.
+ */
+
+/** Characters of a text. */
+export const maxTextCharacters = 10_000;
+
+/** Characters of all descriptive texts of a record: lists of texts and languages multiply the bound of one. */
+export const maxRecordCharacters = 1_000_000;
+
+/** Categories, milestones, and languages of a text. */
+export const maxMembers = 1000;
