@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
+import { maxCatalogRecords } from '../kit/vocabulary/offer-bounds.ts';
 import type { Stream } from './connectors/declaration.ts';
 import { FetchError, type FetchedPage } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
@@ -43,6 +44,8 @@ interface PagesReading<Item extends ListItem> {
   mayBeEmpty?: boolean;
   /** Accepts a list that grows meanwhile, of which all came that there was at the first page. */
   mayGrow?: boolean;
+  /** What makes a list shorter that has too many records, as half a sentence. */
+  cureOfLength: string;
   /** Places of a record's id, where the source declares them. */
   idAt?: readonly string[] | undefined;
   fetch(page: PageAddress): Promise<FetchedPage>;
@@ -55,7 +58,7 @@ interface PagesReading<Item extends ListItem> {
  * Reads all pages of a list and returns the number of pages and of records. Succeeds only for a complete list: every
  * page has new records, and their number is the total that the first and the last page state. Where no answer says
  * which page is the last, it is the one before an empty page or a page without new records. Throws `MovedError` where
- * the list changed meanwhile, `FetchError` where its paging makes no sense.
+ * the list changed meanwhile, `FetchError` where its paging makes no sense or it has too many records.
  */
 export async function fetchAllPages<Item extends ListItem>(
   stream: Stream,
@@ -91,6 +94,11 @@ export async function fetchAllPages<Item extends ListItem>(
     }
     const before = ids.size;
     for (const id of pageIds) ids.add(id);
+    // Landing takes no longer catalog, and all of a list is in memory.
+    if (ids.size > maxCatalogRecords)
+      throw new FetchError(
+        `the list has more than ${maxCatalogRecords} records: the pull ends without them. ${reading.cureOfLength}`,
+      );
     reading.take(found, pages);
     if (found.length > 0 && ids.size === before && pages > 1) {
       // What is new came before the page, and pushed known records onto it.

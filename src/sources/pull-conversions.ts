@@ -109,6 +109,7 @@ async function listWindow(
     // A new conversion comes with the next pull; without a correction of those that came an amount would be wrong.
     mayGrow: !hasCorrections,
     idAt,
+    cureOfLength: 'A smaller "window_days" asks for fewer conversions at once',
     fetch: pagesOf(source, stream, fetching, days),
     read: (record) => {
       const conversion = toConversion(new NetworkRecord(record)) ?? 'unreadable';

@@ -56,6 +56,7 @@ async function pullOnce(
   const fetchPage = pagesOf(asking, stream, fetching);
   const read = await fetchAllPages(stream, {
     idAt,
+    cureOfLength: 'Declare several sources, each of which asks for a part of the list',
     fetch: async (page) => {
       const answer = await fetchPage(page);
       await links.learn(pageFacts(stream, answer).records);

@@ -8,6 +8,8 @@ import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Stream } from '../../src/sources/connectors/declaration.ts';
+import { fetchAllPages } from '../../src/sources/fetch-all-pages.ts';
 import { PageBounds } from '../../src/sources/http/page-bounds.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
@@ -77,4 +79,21 @@ it('values are counted outside of quotes, which may be escaped', () => {
   expect(excessOf(`["\\"${many}"]`, 'json')).toBeUndefined();
   expect(excessOf(`["\\\\"${many}]`, 'json')).toContain('values');
   expect(excessOf(`id\n"\\"${many}`, 'csv')).toContain('values');
+});
+
+it('a list fails at its record beyond a million, however short its pages are', async () => {
+  let fetched = 0;
+  let taken = 0;
+  const stream = { records: '', format: { type: 'json' }, paging: { kind: 'page', size: 100_000, first: 1 } };
+  const reading = fetchAllPages(stream as unknown as Stream, {
+    cureOfLength: 'Ask for less',
+    fetch: async () => {
+      fetched++;
+      return { body: Array.from({ length: fetched > 11 ? 0 : 100_000 }, (_, at) => `${fetched} ${at}`), headers: {} };
+    },
+    read: (record) => ({ id: record as string, isNamed: true }),
+    take: (items) => void (taken += items.length),
+  });
+  await expect(reading).rejects.toThrow('more than 1000000 records: the pull ends without them. Ask for less');
+  expect([fetched, taken]).toEqual([11, 1_000_000]);
 });

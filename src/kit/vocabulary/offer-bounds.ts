@@ -2,6 +2,9 @@
  * Bounds of what a source says of its offers: one source takes neither the memory of a run nor that of the API.
  */
 
+/** Records of a catalog: its offers are held in memory while they are compared with what is known. */
+export const maxCatalogRecords = 1_000_000;
+
 /** Characters of a text. */
 export const maxTextCharacters = 10_000;
 

@@ -1,9 +1,8 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { LandingRecord, QuarantineError, type FileLines } from '../landing-file.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
+import { maxCatalogRecords } from '../../../kit/vocabulary/offer-bounds.ts';
 
-/** A catalog's offers are held in memory while they are compared with what is known. */
-const maxRecords = 1_000_000;
 const chunkBytes = 1024 * 1024;
 
 /**
@@ -14,7 +13,7 @@ export async function* catalogRecords(file: FileLines): AsyncGenerator<LandingRe
   if (await hasTooManyRecords(file.readablePath)) {
     throw new QuarantineError(
       'too_many_records',
-      `a catalog may have ${maxRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
+      `a catalog may have ${maxCatalogRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
     );
   }
   yield* recordsOf(file);
@@ -61,7 +60,7 @@ const space = 0x20;
 /** Counting lines takes a hundredth of the time of reading what they say. */
 async function hasTooManyRecords(path: string): Promise<boolean> {
   // Each has a byte at least, and a line end.
-  if ((await stat(path)).size < 2 * maxRecords) return false;
+  if ((await stat(path)).size < 2 * maxCatalogRecords) return false;
   let records = 0;
   let isBlankSoFar = true;
   await readThrough(path, (chunk) => {
@@ -77,7 +76,7 @@ async function hasTooManyRecords(path: string): Promise<boolean> {
       at = end + 1;
     }
   });
-  return records > maxRecords;
+  return records > maxCatalogRecords;
 }
 
 /** Parts of what was read at once, which stays in memory as long as one of them does. */
