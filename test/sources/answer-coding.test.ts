@@ -8,9 +8,9 @@ const offers = Array.from({ length: 400 }, (_, id) => ({ id: `offer ${id}` }));
 const list = JSON.stringify(offers);
 
 /** Pulls from a server that answers with these bytes, the first of them by itself. */
-async function pullPacked(coding: string, body: Buffer, status = 200) {
+async function pullPacked(coding: string, body: Buffer, status = 200, headers = {}) {
   const server = createServer((_, response) => {
-    response.writeHead(status, { 'content-encoding': coding });
+    response.writeHead(status, { 'content-encoding': coding, ...headers });
     response.write(body.subarray(0, 1), () => response.end(body.subarray(1)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -57,3 +57,31 @@ it.each<[status: number, coding: string, body: Buffer, error: string]>([
     expect(pulled).toMatchObject({ status: 'failed', error: expect.stringContaining(error) as string });
   },
 );
+
+// A byte of the first character is that of a quote in UTF-16, one of the second that of a backslash in Shift JIS.
+it.each<[encoding: string, bytes: (text: string) => Buffer]>([
+  ['utf-16le', (text) => Buffer.from(text, 'utf16le')],
+  ['utf-16be', (text) => Buffer.from(text, 'utf16le').swap16()],
+  [
+    'shift_jis',
+    (text) =>
+      Buffer.concat(
+        text
+          .split('∀')
+          .map((part) => Buffer.from(part, 'latin1'))
+          .flatMap((part, at) => (at === 0 ? [part] : [Buffer.from([0x95, 0x5c]), part])),
+      ),
+  ],
+])('the depth of an answer in %s is bounded, and what its texts quote counts for nothing', async (encoding, bytes) => {
+  const pulled = async (title: string, value: string) => {
+    const text = `[{"id":"1","title":"${title}","deep":${value}}]`;
+    const result = await pullPacked('', bytes(text), 200, { 'content-type': `application/json; charset=${encoding}` });
+    return result.pulled;
+  };
+  const deep = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  expect(await pulled('∀', deep(63))).toMatchObject({
+    status: 'failed',
+    error: expect.stringContaining('more than 64 lists') as string,
+  });
+  expect(await pulled(`∀${deep(63)}`, deep(62))).toMatchObject({ status: 'done', records: 1 });
+});

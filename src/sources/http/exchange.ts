@@ -2,9 +2,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
-import type { AnswerFileFormat } from '../connectors/declaration.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
-import { PageBounds } from './page-bounds.ts';
 
 /** A request with its secrets. */
 export interface HttpRequest {
@@ -38,11 +36,7 @@ export class HttpExchanges {
    * Sends a request once and reads the whole answer; follows no redirect. Throws `ExchangeError` without a complete
    * answer, and the signal's reason after it is aborted.
    */
-  async send(
-    { method, url, headers, body: sent }: HttpRequest,
-    format: AnswerFileFormat['type'],
-    signal: AbortSignal,
-  ): Promise<HttpAnswer> {
+  async send({ method, url, headers, body: sent }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const deadline = AbortSignal.timeout(exchangeMilliseconds);
     try {
       const response = await request(url, {
@@ -56,7 +50,7 @@ export class HttpExchanges {
         Object.entries(response.headers).map(([name, value]) => [name, headerText(name, value)]),
       );
       const { statusCode: status } = response;
-      const body = await readBody(response.body, answered['content-encoding'], format).catch((error: unknown) => {
+      const body = await readBody(response.body, answered['content-encoding']).catch((error: unknown) => {
         // The status says what is wrong; the body would only say more of it.
         if (error instanceof PackingError && status >= 300) return Buffer.alloc(0);
         throw error;
@@ -84,21 +78,14 @@ function headerText(name: string, value: string | string[] | undefined): string 
 /** A body that cannot be unpacked. */
 class PackingError extends ExchangeError {}
 
-/** Reads, unpacks and bounds a body chunk by chunk, so that no more than the bounds is in memory. */
-async function readBody(
-  body: Dispatcher.ResponseData['body'],
-  encoding: string | undefined,
-  format: AnswerFileFormat['type'],
-): Promise<Buffer> {
+/** Reads, unpacks and bounds a body chunk by chunk, so that no more than the bound is in memory. */
+async function readBody(body: Dispatcher.ResponseData['body'], encoding: string | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  const bounds = new PageBounds(format);
   let bytes = 0;
   const take = async (source: AsyncIterable<Buffer>) => {
     for await (const chunk of source) {
       bytes += chunk.length;
-      bounds.see(chunk);
       if (bytes > maxPageBytes) throw new TooMuchError(`an answer of more than ${maxPageBytes} bytes`);
-      if (bounds.excess !== undefined) throw new TooMuchError(`an answer of ${bounds.excess}`);
       chunks.push(chunk);
     }
   };

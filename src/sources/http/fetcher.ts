@@ -6,6 +6,7 @@ import { maxWaitMilliseconds } from './begun-requests.ts';
 import type { Budget, BudgetLimit, PullClock } from './budget.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
+import { pageExcess } from './page-bounds.ts';
 import { answerEncoding, answerText, encodingProblem, readTable } from './read-answer.ts';
 
 /** The source cannot be pulled now. The message names host, path and answer, and contains no secret. */
@@ -100,7 +101,7 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   const { redact } = fetching;
   let answer: HttpAnswer;
   try {
-    answer = await fetching.exchanges.send(request, stream.format.type, fetching.signal);
+    answer = await fetching.exchanges.send(request, fetching.signal);
   } catch (error) {
     if (error instanceof TooMuchError) return { problem: error.message, do: 'fail' };
     if (!(error instanceof ExchangeError)) throw error;
@@ -111,6 +112,8 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   const { body, headers } = answer;
   const encoding = answerEncoding(body, headers['content-type'], stream.format);
   const text = answerText(body, encoding);
+  const excess = pageExcess(text, stream.format.type);
+  if (excess !== undefined) return { problem: `an answer of ${excess}`, do: 'fail' };
   const isTable = stream.format.type !== 'json' && answer.status === 200;
   const parsed = isTable ? text : parseAnswer(text);
   const rule = stream.errors.find((each) => fits(each, answer.status, parsed));
