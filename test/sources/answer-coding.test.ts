@@ -35,7 +35,7 @@ it.each<[coding: string, body: Buffer]>([
 it.each<[coding: string, body: Buffer, error: string]>([
   ['deflate', deflateSync(list).subarray(0, 80), 'whose deflate is cut off or broken'],
   ['deflate', deflateRawSync(list).subarray(0, 80), 'whose deflate is cut off or broken'],
-  ['zstd', Buffer.from(list), 'packed as "zstd", which was not asked for'],
+  ['zstd', Buffer.from(list), 'packed in a way that was not asked for'],
 ])('an answer packed as %s that cannot be read fails the pull', async (coding, body, error) => {
   const { pulled } = await pullPacked(coding, body);
   expect(pulled).toMatchObject({ status: 'failed', error: expect.stringContaining(error) as string });

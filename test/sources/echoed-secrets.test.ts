@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { checkSources } from '../../pipelines/check-sources.ts';
 import { pullSources } from '../../pipelines/pull.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
@@ -97,4 +99,24 @@ it('a secret that a network echoes is in no line of a conversion', async () => {
   const [text = '', ...others] = await landed(data);
   expect(others).toEqual([]);
   expect(JSON.parse(text)).toMatchObject({ conversion_id: 'north-1200', click_id: 'c1', reason: 'bad •••' });
+});
+
+it('a secret in capitals that a network echoes as a host or a coding is in no error', async () => {
+  const capitals = 'K3Y-In-Capitals';
+  const answers = { host: { next: `http://${capitals}.evil.example/` }, coding: {} };
+  for (const [where, answer] of Object.entries(answers)) {
+    const server = createServer((_, response) => {
+      response.writeHead(200, where === 'coding' ? { 'content-encoding': capitals } : {});
+      response.end(JSON.stringify({ items: [{ id: 'a' }], ...answer }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const paging = { kind: 'cursor', next_url: 'next' };
+    const offers = { query: { k: '{key}' }, records: 'items', paging, fields: { external_id: 'id' } };
+    const data = await dataWith(source(url, { secrets: { key: capitals }, offers }));
+    const [pulled] = await pullAt(data, '2026-11-20T12:00:00Z');
+    expect(pulled?.error).toContain(where === 'coding' ? 'not asked for' : 'another server');
+    expect(pulled?.error?.toLowerCase()).not.toContain(capitals.toLowerCase());
+  }
 });

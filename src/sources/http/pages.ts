@@ -62,7 +62,8 @@ function nextAddress(text: string, before: URL, baseUrl: string, keys: readonly 
   const { origin, host } = new URL(baseUrl);
   if (url === null) throw new FetchError(`${host}: the address of the next page that the answer gives is no address`);
   if (url.origin !== origin || url.username !== '' || url.password !== '')
-    throw new FetchError(`${host}: the next page is on ${url.origin}, and only pages of ${origin} are fetched`);
+    // The address is not quoted: a secret in its host is in lower case by now, and nothing would find it.
+    throw new FetchError(`${host}: the next page is on another server, and only pages of ${origin} are fetched`);
   for (const name of keys) {
     if (url.searchParams.has(name)) continue;
     for (const value of before.searchParams.getAll(name)) url.searchParams.append(name, value);
