@@ -1,5 +1,4 @@
-import { errors } from 'undici';
-import type { Agent, Dispatcher } from 'undici';
+import { request as startRequest, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { ConnectError } from '../../kit/guard/address-guard.ts';
 import type { Outcome, OutcomeError } from '../rules/outcome.ts';
 import type { PostbackRequest } from './postback-request.ts';
@@ -9,18 +8,23 @@ import { retryAfterSeconds } from '../rules/retry-after.ts';
  * More of a response is not read. Nothing in it matters, but reading it to its end lets the connection be used again.
  */
 const maxResponseBytes = 64 * 1024;
+/** Size of the status line and headers of a response. */
+const maxHeadBytes = 16 * 1024;
 /**
  * Least bytes of a status below 200, any number of which may come before the response: `HTTP/1.1 100` and two ends of
  * lines.
  */
 const minHeadBytes = 16;
 
+/** Agents by the protocol of the address. */
+export type AgentsByProtocol = Readonly<Record<'http:' | 'https:', Agent>>;
+
 export interface AttemptOptions {
   agents: {
     /** Keeps connections. */
-    kept: Agent;
+    kept: AgentsByProtocol;
     /** Makes a connection for every request. */
-    fresh: Agent;
+    fresh: AgentsByProtocol;
   };
   /** Moment of `performance.now()` that the deadline counts from. */
   since: number;
@@ -29,23 +33,21 @@ export interface AttemptOptions {
 }
 
 /**
- * Request on its way. undici calls it as things happen, and it ends once: at the end of the response, at what breaks it
- * off, or at the deadline, whatever undici is waiting for then.
+ * Request on its way. It ends once: at the end of the response, at what breaks it off, or at the deadline, whatever it
+ * waits for then.
  */
-export class Attempt implements Dispatcher.DispatchHandler {
-  /** Set by the client that takes the request: whether its connection has had a request before this one. */
-  connectionServed: () => boolean = () => false;
+export class Attempt {
   readonly #request: PostbackRequest;
   readonly #options: AttemptOptions;
   readonly #resolve: (outcome: Outcome) => void;
   #deadline: NodeJS.Timeout | undefined;
   #ended = false;
-  #controller: Dispatcher.DispatchController | undefined;
+  #sent: ClientRequest | undefined;
   #origin: URL | null = null;
   #status: number | null = null;
   #retryAfterSeconds: number | null = null;
   #responseBytes = 0;
-  #onUsedConnection = false;
+  #wasHeard = false;
   #sentAgain = false;
 
   constructor(request: PostbackRequest, options: AttemptOptions, resolve: (outcome: Outcome) => void) {
@@ -66,56 +68,76 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#end('unsendable');
     } else {
       this.#deadline = setTimeout(() => this.#breakOff('timeout'), this.#options.deadlineMilliseconds);
-      this.#dispatch(this.#options.agents.kept);
+      this.#send(this.#options.agents.kept, this.#origin);
     }
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    this.#onUsedConnection = this.connectionServed();
+  /** Ends the attempt unsent. */
+  refuse(): void {
+    this.#end('unsendable');
+  }
+
+  #send(agents: AgentsByProtocol, { protocol, hostname, port }: URL): void {
+    const { method, url, headers, body } = this.#request;
+    try {
+      const sent = startRequest({
+        agent: agents[protocol as keyof AgentsByProtocol],
+        protocol,
+        hostname,
+        port,
+        path: url.slice(this.#pathStart()),
+        method,
+        headers,
+        maxHeaderSize: maxHeadBytes,
+      });
+      this.#sent = sent;
+      sent.on('socket', () => this.#onConnection());
+      // Any number of these may come unasked, and say nothing of the postback (RFC 9110, 15.2).
+      sent.on('information', ({ rawHeaders }) => {
+        this.#wasHeard = true;
+        this.#countBytes(rawHeaders.reduce((sum, text) => sum + text.length + 2, minHeadBytes));
+      });
+      sent.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        this.#end('connection');
+      });
+      sent.on('response', (response) => this.#onResponse(response));
+      sent.on('error', (error) => this.#onError(error, sent.reusedSocket));
+      sent.end(body);
+    } catch {
+      // What the publisher wrote cannot be in a request.
+      this.#end('unsendable');
+    }
+  }
+
+  /** Before anything of the request is written. */
+  #onConnection(): void {
     // A process that was stopped hears of its connection before its timers: by then the postback may be another's.
-    if (this.#elapsed >= this.#options.deadlineMilliseconds) this.#end('timeout');
-    // It waited for a connection until the deadline: it must not go out after its outcome was reported.
-    if (this.#ended) controller.abort(new Error('too late'));
+    if (this.#elapsed >= this.#options.deadlineMilliseconds) this.#breakOff('timeout');
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  #onResponse(response: IncomingMessage): void {
     if (this.#ended) return;
-    if (status < 200) {
-      this.#countBytes(
-        Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, minHeadBytes),
-      );
-      return;
-    }
-    this.#status = status;
+    this.#status = response.statusCode ?? null;
     this.#retryAfterSeconds = retryAfterSeconds(
-      [headers['retry-after']].flat()[0],
-      [headers['date']].flat()[0],
+      response.headers['retry-after'],
+      response.headers.date,
       this.#options.now(),
     );
+    response.on('data', (chunk: Buffer) => this.#countBytes(chunk.length));
+    response.on('end', () => this.#end('bad_answer'));
+    response.on('error', () => this.#end('connection'));
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#countBytes(chunk.length);
-  }
-
-  onResponseEnd(): void {
-    this.#end('bad_answer');
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  #onError(error: Error, onUsedConnection: boolean): void {
     if (this.#ended) return;
     const problem = problemOf(error);
     // A receiver may close a kept connection while the next request is on its way to it. That is no failure of either;
     // had the receiver taken the request all the same, the second one has the same webhook-id.
-    if (problem === 'connection' && this.#status === null && this.#onUsedConnection && !this.#sentAgain) {
+    const mayBeUnheard = problem === 'connection' && this.#status === null && !this.#wasHeard;
+    if (mayBeUnheard && onUsedConnection && !this.#sentAgain && this.#origin !== null) {
       this.#sentAgain = true;
-      this.connectionServed = () => false;
-      this.#dispatch(this.#options.agents.fresh);
+      this.#send(this.#options.agents.fresh, this.#origin);
       return;
     }
     this.#end(problem, error instanceof ConnectError ? error.detail : undefined);
@@ -123,14 +145,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   get #elapsed(): number {
     return performance.now() - this.#options.since;
-  }
-
-  #dispatch(agent: Agent): void {
-    const { method, url, headers, body } = this.#request;
-    agent.dispatch(
-      { origin: this.#origin?.origin ?? '', path: url.slice(this.#pathStart()), method, headers, body: body ?? null },
-      this,
-    );
   }
 
   #pathStart(): number {
@@ -145,7 +159,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #breakOff(problem: OutcomeError): void {
     this.#end(problem);
-    this.#controller?.abort(new Error(problem));
+    this.#sent?.destroy();
   }
 
   /** A status that has arrived decides, whatever happened after it. */
@@ -170,12 +184,8 @@ function errorOfStatus(status: number): OutcomeError | null {
   return status === 410 ? 'gone' : 'http_status';
 }
 
-function problemOf(error: Error): OutcomeError {
+function problemOf(error: NodeJS.ErrnoException): OutcomeError {
   if (error instanceof ConnectError) return error.problem;
-  if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) return 'bad_answer';
-  // undici breaks the connection off at a "100 Continue" that nobody asked for. The receiver has the request, so it is
-  // not sent again at once, as after a connection that was closed.
-  if (error instanceof errors.SocketError && error.message === 'bad response') return 'bad_answer';
-  const isUnsent = error instanceof errors.InvalidArgumentError || error instanceof errors.ClientDestroyedError;
-  return isUnsent ? 'unsendable' : 'connection';
+  // Node's parser of HTTP, which also says that a head is too large.
+  return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection';
 }

@@ -1,9 +1,10 @@
-import { Agent, Client, Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { buildConnector } from 'undici';
 import { realEffects } from '../../kit/files/effects.ts';
 import { guardedConnector } from '../../kit/guard/address-guard.ts';
 import type { Lookup } from '../../kit/guard/name-lookup.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type AgentsByProtocol } from './attempt.ts';
 import { withExampleRoute } from './example-route.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { PostbackRequest } from './postback-request.ts';
@@ -32,6 +33,9 @@ export interface SenderOptions {
   now?: () => number;
 }
 
+/** A connection that has no request is closed. */
+const maxIdleMilliseconds = 4000;
+
 /** A sender keeps connections and uses them again; how many requests run at once is the caller's decision. */
 export function createSender({
   allowPrivate,
@@ -42,51 +46,57 @@ export function createSender({
 }: SenderOptions): PostbackSender {
   const guarded = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
   const connect = exampleReceiverPort === undefined ? guarded : withExampleRoute(exampleReceiverPort, guarded);
-  // undici's own time limits are per part of a response: one that drips in would outlast them.
-  const options: Agent.Options = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const agents = {
-    kept: new Agent({
-      ...options,
-      factory: (origin) => new Pool(origin, { ...options, factory: (to, client) => new CountingClient(to, client) }),
-    }),
-    fresh: new Agent({ ...options, pipelining: 0 }),
+    kept: agentsWith(connect, { keepAlive: true, timeout: maxIdleMilliseconds }),
+    fresh: agentsWith(connect, { keepAlive: false }),
   };
+  let isClosed = false;
   const underWay = new Set<Promise<Outcome>>();
   return {
     send: (request, since = performance.now()) => {
-      const outcome = new Promise<Outcome>((resolve) =>
-        new Attempt(request, { agents, since, deadlineMilliseconds, now }, resolve).start(),
-      );
+      const outcome = new Promise<Outcome>((resolve) => {
+        const attempt = new Attempt(request, { agents, since, deadlineMilliseconds, now }, resolve);
+        if (isClosed) attempt.refuse();
+        else attempt.start();
+      });
       underWay.add(outcome);
       void outcome.then(() => underWay.delete(outcome));
       return outcome;
     },
     close: async () => {
       await Promise.all(underWay);
-      await Promise.all([agents.kept.destroy(), agents.fresh.destroy()]);
+      isClosed = true;
+      for (const agent of Object.values(agents).flatMap((each) => Object.values(each))) agent.destroy();
     },
   };
 }
 
-/** The client of one connection at a time. It says to an attempt whether its connection has served others before. */
-class CountingClient extends Client {
-  #served = false;
+function agentsWith(connect: buildConnector.connector, options: AgentOptions): AgentsByProtocol {
+  return {
+    'http:': new ConnectorAgent(connect, { ...options, protocol: 'http:', defaultPort: 80 }),
+    'https:': new ConnectorAgent(connect, { ...options, protocol: 'https:', defaultPort: 443 }),
+  };
+}
 
-  constructor(origin: string | URL, options: Client.Options) {
-    super(origin, options);
-    this.on('connect', () => {
-      this.#served = false;
-    });
+/** Makes connections by a connector alone, which has looked at the address before anything is sent to it. */
+class ConnectorAgent extends Agent {
+  readonly #connect: buildConnector.connector;
+  readonly #protocol: string;
+
+  constructor(connect: buildConnector.connector, options: AgentOptions & { protocol: string }) {
+    super(options);
+    this.#connect = connect;
+    this.#protocol = options.protocol;
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Attempt) {
-      handler.connectionServed = () => {
-        const served = this.#served;
-        this.#served = true;
-        return served;
-      };
-    }
-    return super.dispatch(options, handler);
+  override createConnection(
+    { host, port }: ClientRequestArgs,
+    callback: (error: Error | null, socket: Duplex) => void,
+  ): undefined {
+    const name = host ?? '';
+    const hostname = name.replace(/^\[(.*)\]$/, '$1');
+    this.#connect({ protocol: this.#protocol, hostname, host: name, port: String(port) }, (error, socket) =>
+      callback(error, socket as Duplex),
+    );
   }
 }
