@@ -235,7 +235,7 @@ describe('a file beyond a limit', () => {
       accepted: 30_001,
     });
     expect(await ledger(landing)).toEqual([
-      'offers/net/a.ndjson.gz loaded 1=1+0+0 0 0 5',
+      'offers/net/a.ndjson.gz loaded 1=1+0+0 0 1 5',
       'clicks/a.ndjson.gz loaded 30000=30000+0+0 0 0 5',
     ]);
     expect(await landing.ingest({ settings: limited(0.001) })).toMatchObject({ files: 0, readAgain: 0 });
