@@ -356,6 +356,20 @@ describe('a file of other columns', () => {
     expect(await landing.rejects()).toEqual([]);
   });
 
+  it('of offers is a record a line where their milestones have an id of the same name', async () => {
+    const landing = await newLanding();
+    const events = { each: 'goals', event_id: 'id', description: 'n', payout: 'p' };
+    const fields = { external_id: 'id', title: 'n', payout: 'p', events };
+    const goals = ['g1', 'g2'].map((id) => ({ id, n: 'goal', p: '1' }));
+    const offer = (id: string) => JSON.stringify({ id, n: 'offer', p: '2', goals });
+    await landing.put('offers/lines/a.ndjson', `${offer('o1')}\n${offer('o2')}\n`);
+    await landing.put('offers/answer/a.json', `{"id":"request","goals":[${offer('o3')}]}\n`);
+    await landing.ingest({ settings: settingsOf([{ match: 'offers/**', fields }]) });
+    expect(await landing.query('SELECT external_id FROM offers ORDER BY external_id')).toEqual(
+      ['o1', 'o2', 'o3'].map((external_id) => ({ external_id })),
+    );
+  });
+
   it('in our own fields has an unknown column named currency, and no field twice', async () => {
     const landing = await newLanding();
     const credit = { click_id: 'c', kind: 'credit', occurred_at: '2026-11-17T10:00:00Z' };

@@ -12,6 +12,8 @@ export interface RecordNames {
   exactFirst?: boolean;
   /** Where a mapping finds a record's id: an answer around records may have the same names. */
   mapped?: readonly string[];
+  /** Names of lists in a record that a mapping reads: their members may have the same names as the record. */
+  lists?: readonly string[];
 }
 
 export const noNames: RecordNames = { ids: [], required: [], fields: [] };
@@ -118,12 +120,14 @@ const itself: JsonShape = { kind: 'json', records: 'itself' satisfies RecordsPla
 
 /**
  * An object with exactly one array may hold records or be one; it is one where it has an id of ours, or one that a
- * mapping reads and the list's members lack. Without an array it is one where it has any name that records need: an
- * answer that says that something went wrong has none.
+ * mapping reads and the list's members lack. They may have it, too, where the object has a list that a mapping reads in
+ * a record. Without an array it is one where it has any name that records need: an answer that says that something went
+ * wrong has none.
  */
-function isRecord(value: Record<string, unknown>, { ids, required, mapped = [] }: RecordNames): boolean {
+function isRecord(value: Record<string, unknown>, { ids, required, mapped = [], lists = [] }: RecordNames): boolean {
   if (hasName(value, ids)) return true;
-  if (hasName(value, mapped) && !holdsNamed(value, mapped)) return true;
+  const hasOwnList = hasName(value, lists) && !holdsNamed(value, lists);
+  if (hasName(value, mapped) && (hasOwnList || !holdsNamed(value, mapped))) return true;
   // Where a mapping knows the names, any object without a list may be a record.
   return arraysIn(value) === 0 && (required.length === 0 || hasName(value, required));
 }

@@ -1,5 +1,5 @@
 import { placesOfMapping } from '../../../kit/intake/mapping/absent-columns.ts';
-import { placesOfField } from '../../../kit/intake/mapping/field-schema.ts';
+import { placesOfField, withElse } from '../../../kit/intake/mapping/field-schema.ts';
 import { keysAbove } from '../../../kit/intake/mapping/places.ts';
 import type { FileMapping } from '../../../kit/intake/mapping/mapping-schema.ts';
 import { plainName } from '../../../kit/intake/reading/header-names.ts';
@@ -46,5 +46,13 @@ export function recordNamesBy(mapping: Pick<FileMapping, 'kind' | 'fields' | 'ro
     const field = fields.fields[id];
     return field === undefined ? [] : placesOfField(field);
   });
-  return { ...noNames, fields: read, exactFirst: true, mapped: places.flatMap(keysAbove) };
+  const rules = Object.values(fields.fields).flatMap(withElse);
+  const lists = [...rules, fields.events].flatMap((rule) => rule?.each ?? []);
+  return {
+    ...noNames,
+    fields: read,
+    exactFirst: true,
+    mapped: places.flatMap(keysAbove),
+    lists: lists.flatMap(keysAbove),
+  };
 }
