@@ -8,6 +8,7 @@ import { sha256Of } from '../../../src/kit/files/read-through.ts';
 import { checkFile, checkFiles } from '../../../src/pipeline/landing/files/check-files.ts';
 import { UnusableFile } from '../../../src/kit/intake/reading/record-sink.ts';
 import { toNdjson } from '../../../src/pipeline/landing/lines/to-ndjson.ts';
+import { linesOfFile } from '../../support/lines-of-file.ts';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'offerline-'))));
@@ -66,6 +67,14 @@ it('lines that end by a carriage return alone are counted each, however many byt
   // The long line is the one that is read apart.
   expect(checked).toMatchObject({ longLines: [{ rows: [lines + 1] }] });
   expect(checked).not.toHaveProperty('problem');
+});
+
+it.each([
+  ['texts are read at once', `"${'x'.repeat(10 ** 6)}"`, [[1, 2, 3]]],
+  ['numbers are read by parts', `[0${',0'.repeat(10 ** 5)}]`, [[1, 2], [3]]],
+])('long lines of %s', async (_what, value, together) => {
+  const { longLines } = await linesOfFile(`{"click_id":"c","other":${value}}\n`.repeat(3), { name: 'a.ndjson' });
+  expect(longLines.map(({ rows }) => rows)).toEqual(together);
 });
 
 it.each([1, 40])('reading that is asked to end does so before all %s MB are unpacked', async (megabytes) => {

@@ -4,8 +4,12 @@ import { maxLineBytes } from '../../../kit/intake/reading/record-sink.ts';
 import { longLineBytes } from '../../../kit/intake/reading/text-check.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 
-/** Bytes of long lines that are read at once; the longest line that we take has room in them. */
-const bytesAtOnce = 2 * maxLineBytes;
+/** Weight of long lines that are read at once; the longest text that we take has room in it. */
+const weightAtOnce = 2 * maxLineBytes;
+/** Weight of a value: the engine looks into a line a dozen times, and takes 16 bytes or more for a value each time. */
+const valueWeight = 128;
+/** Each is beside a value. */
+const [comma, openBracket, openBrace] = [0x2c, 0x5b, 0x7b];
 
 /**
  * Sets the long lines of a text apart. Gives the text without them, with a blank line in place of each, so that the
@@ -16,18 +20,19 @@ export async function setLongLinesApart(
   scratchPath: string,
 ): Promise<Pick<FileLines, 'readablePath' | 'longLines'>> {
   const short = new LineFile(`${scratchPath}-short.ndjson`);
-  const long: { file: LineFile; rows: number[]; bytes: number }[] = [];
+  const long: { file: LineFile; rows: number[]; weight: number }[] = [];
   let row = firstRow;
   let rest: Buffer = Buffer.alloc(0);
   const takeLong = (line: Buffer) => {
+    const weight = weightOf(line);
     let last = long.at(-1);
-    if (last === undefined || last.bytes + line.length > bytesAtOnce) {
-      last = { file: new LineFile(`${scratchPath}-long-${long.length}.ndjson`), rows: [], bytes: 0 };
+    if (last === undefined || last.weight + weight > weightAtOnce) {
+      last = { file: new LineFile(`${scratchPath}-long-${long.length}.ndjson`), rows: [], weight: 0 };
       long.push(last);
     }
     last.file.bytes(line);
     last.file.endLine();
-    last.bytes += line.length;
+    last.weight += weight;
     last.rows.push(row);
   };
   const takeLine = (line: Buffer) => {
@@ -52,4 +57,14 @@ export async function setLongLinesApart(
     for (const { file } of [{ file: short }, ...long]) file.close();
   }
   return { readablePath: short.path, longLines: long.map(({ file, rows }) => ({ path: file.path, rows })) };
+}
+
+/** Bytes of a line and the weight of its values. What looks like one within a text counts, too. */
+function weightOf(line: Buffer): number {
+  let values = 0;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === comma || byte === openBracket || byte === openBrace) values++;
+  }
+  return line.length + valueWeight * values;
 }
