@@ -67,7 +67,7 @@ async function readParquet(file: string): Promise<ListRecords> {
   const rows = parquetRows(file);
   try {
     return await withDuckDB(inMemory, { threads: '1' }, async (connection) => {
-      const columns = await parquetColumns(connection, rows, { required: [], fields: [] });
+      const columns = await parquetColumns(connection, file, { required: [], fields: [] });
       const record = asJsonRecord(columns, []);
       // A few bytes may stand for any number of equal values.
       const [size] = await queryRows<{ bytes: bigint | number }>(

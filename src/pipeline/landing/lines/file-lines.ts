@@ -97,14 +97,14 @@ async function unfoldParquet(
     );
   let names: string[];
   try {
-    const columns = await parquetColumns(connection, rows, known);
-    const written = columns.map(({ as }) => as);
+    const columns = await parquetColumns(connection, file.readablePath, known);
+    const fields = columns.map(({ as }) => as);
     assertDistinct(
-      columns.map(({ name }) => name),
-      written,
+      columns.map(({ written }) => written),
+      fields,
     );
-    const partitions = columnsOfPath(file, mapping, written);
-    names = [...written, ...partitions.map(({ name }) => name)];
+    const partitions = columnsOfPath(file, mapping, fields);
+    names = [...fields, ...partitions.map(({ name }) => name)];
     assertColumns(names, known);
     try {
       await write(asJsonRecord(columns, partitions));

@@ -15,6 +15,8 @@ export interface KnownColumns {
 
 interface ParquetColumn {
   /** Name in the file. */
+  written: string;
+  /** Name in DuckDB's relation, which has no two that are equal but for case. */
   name: string;
   type: string;
   /** Name in the record. */
@@ -32,17 +34,42 @@ export function parquetRows(path: string, bytesAreText = true): string {
 /** `known`: names that the file may spell differently. */
 export async function parquetColumns(
   connection: DuckDBConnection,
-  rows: string,
+  path: string,
   known: KnownColumns,
+  bytesAreText = true,
 ): Promise<ParquetColumn[]> {
-  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${rows}`);
+  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${parquetRows(path, bytesAreText)}`);
   const columns = described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const written = await writtenNames(connection, path);
   const names = matchNames(
-    columns.map(({ name }) => name),
+    written,
     known.fields.map(({ name }) => name),
     known.exactFirst,
   );
-  return columns.map((column, index) => ({ ...column, as: names[index] as string }));
+  return columns.map((column, index) => ({
+    ...column,
+    written: written[index] as string,
+    as: names[index] as string,
+  }));
+}
+
+/** The names of columns as the file has them, without those of the members of nested ones. */
+async function writtenNames(connection: DuckDBConnection, path: string): Promise<string[]> {
+  const elements = await connection.runAndReadAll(
+    `SELECT name, coalesce(num_children, 0)::INTEGER FROM parquet_schema(${quotedPath(path)})`,
+  );
+  const names: string[] = [];
+  // Of each element, the schema itself first, how many of its members are to follow.
+  const missing: number[] = [];
+  for (const [name, children] of elements.getRows()) {
+    if (missing.length === 1) names.push(String(name));
+    missing.push(Number(children));
+    while (missing.at(-1) === 0) {
+      missing.pop();
+      if (missing.length > 0) missing.push((missing.pop() as number) - 1);
+    }
+  }
+  return names;
 }
 
 /** SQL of a record as JSON. Columns `leftOut` are named, but not read. */
@@ -66,7 +93,7 @@ export async function unreadBytes(
   path: string,
   known: KnownColumns,
 ): Promise<Set<string>> {
-  const columns = await parquetColumns(connection, parquetRows(path, false), known);
+  const columns = await parquetColumns(connection, path, known, false);
   return new Set(
     columns
       .filter(({ as, type }) => type.includes('BLOB') && !known.fields.some((field) => field.name === as))
