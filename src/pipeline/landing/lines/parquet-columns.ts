@@ -96,7 +96,7 @@ export async function unreadBytes(
   const columns = await parquetColumns(connection, path, known, false);
   return new Set(
     columns
-      .filter(({ as, type }) => type.includes('BLOB') && !known.fields.some((field) => field.name === as))
+      .filter(({ as, type }) => /BLOB|GEOMETRY/.test(type) && !known.fields.some((field) => field.name === as))
       .map(({ name }) => name),
   );
 }

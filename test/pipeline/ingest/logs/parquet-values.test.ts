@@ -40,13 +40,18 @@ describe('text of Parquet', () => {
   it('that is no UTF-8 quarantines the file, like any text; bytes under another name do not', async ({ landing }) => {
     await landing.put('clicks/a.parquet', await clicks(`'zo\\xEB'::BLOB AS user_id`));
     await landing.put('clicks/b.parquet', await clicks(`${unmarked('zoë')} AS user_id, '\\xFF\\x00'::BLOB AS other`));
+    await landing.put('clicks/c.parquet', await clicks(`'c-2' AS click_id, 'POINT(1 2)'::GEOMETRY AS other`));
     await landing.ingest();
     expect(await landing.ledger()).toEqual([
       'clicks/a.parquet quarantined bad_utf8 0=0+0+0',
       'clicks/b.parquet loaded 1=1+0+0',
+      'clicks/c.parquet loaded 1=1+0+0',
     ]);
-    expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'zoë' }]);
-    expect(await landing.warnings()).toEqual(['clicks/b.parquet unknown_field other 1']);
+    expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'zoë' }, { user_id: 'u' }]);
+    expect(await landing.warnings()).toEqual([
+      'clicks/b.parquet unknown_field other 1',
+      'clicks/c.parquet unknown_field other 1',
+    ]);
   });
 });
 
