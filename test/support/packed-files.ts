@@ -42,12 +42,14 @@ const escaped = (text: string) =>
 
 /**
  * A workbook of sheets by name, each a list of rows; null stands for a row that the file leaves out. Every other text is
- * a shared one. `parts`: members with the shared texts and the styles, where they have no usual names.
+ * a shared one. `parts`: members with the shared texts and the styles, where they have no usual names; `encoding` is
+ * that of the sheets.
  */
 export function workbookOf(
   sheets: Record<string, readonly (readonly Cell[] | null)[]>,
   since1904 = false,
   parts: { sharedStrings?: string; styles?: string } = {},
+  encoding: BufferEncoding = 'utf8',
 ): Buffer {
   const shared: string[] = [];
   const cell = (value: Cell, name: string, index: number): string => {
@@ -98,7 +100,7 @@ export function workbookOf(
     ...Object.fromEntries(
       bodies.map((body, index) => [
         `xl/worksheets/sheet${index + 1}.xml`,
-        xml(`<worksheet xmlns="${main}"><sheetData>${body}</sheetData></worksheet>`),
+        Buffer.from(xml(`<worksheet xmlns="${main}"><sheetData>${body}</sheetData></worksheet>`), encoding),
       ]),
     ),
   });

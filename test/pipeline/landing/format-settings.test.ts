@@ -215,6 +215,21 @@ describe('workbooks', () => {
     [workbookOf({ Cover: [null, [null, null]], Data: sheet }), { header: 3 }, 'bad_header'],
     [workbookOf({ Data: sheet }), { header: 10 }, 'bad_header'],
     [workbookOf({ Data: sheet.slice(0, 1) }), { skip: 'Rep' }, 'bad_header'],
+    [
+      workbookOf(
+        {
+          Data: [
+            ['click_id', 'sub1'],
+            ['a', 'zoë'],
+          ],
+        },
+        false,
+        {},
+        'latin1',
+      ),
+      {},
+      'broken_xlsx',
+    ],
   ])('that cannot be read are refused by name', async (bytes, settings, reason) => {
     expect((await linesOfFile(bytes, { settings })).problem?.reason).toBe(reason);
   });

@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import { SaxesParser } from 'saxes';
 import { UnusableFile } from '../record-sink.ts';
 import type { ZipMembers } from '../zip-members.ts';
@@ -18,7 +17,7 @@ export async function readXml(
   { open, close, text }: XmlListener,
 ): Promise<void> {
   const parser = new SaxesParser<{ xmlns: false }>({ xmlns: false });
-  const decoder = new StringDecoder('utf8');
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   let problem: Error | undefined;
   parser.on('error', (error) => {
     problem ??= error;
@@ -34,11 +33,20 @@ export async function readXml(
     if (problem !== undefined)
       throw new UnusableFile({ reason: 'broken_xlsx', detail: `${member} is not valid XML: ${problem.message}` });
   };
+  const decode = (chunk?: Buffer) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new UnusableFile({ reason: 'broken_xlsx', detail: `the text of ${member} is not valid UTF-8` });
+    }
+  };
   await members.read(member, (chunk) => {
     check(chunk);
-    parser.write(decoder.write(chunk));
+    parser.write(decode(chunk));
     assertValid();
   });
+  // A character may be cut at the end.
+  parser.write(decode());
   parser.close();
   assertValid();
 }
