@@ -8,8 +8,10 @@ import { readThrough } from '../../../kit/files/read-through.ts';
 const weightAtOnce = 2 * maxLineBytes;
 /** Weight of a value: the engine looks into a line a dozen times, and takes 16 bytes or more for a value each time. */
 const valueWeight = 128;
-/** Each is beside a value. */
-const [comma, openBracket, openBrace] = [0x2c, 0x5b, 0x7b];
+/** Bytes of a list or an object in a line from which on it is left out. */
+const maxNestedBytes = 100_000;
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
  * Sets the long lines of a text apart. Gives the text without them, with a blank line in place of each, so that the
@@ -23,7 +25,8 @@ export async function setLongLinesApart(
   const long: { file: LineFile; rows: number[]; weight: number }[] = [];
   let row = firstRow;
   let rest: Buffer = Buffer.alloc(0);
-  const takeLong = (line: Buffer) => {
+  const takeLong = (whole: Buffer) => {
+    const line = withoutLargeNested(whole);
     const weight = weightOf(line);
     let last = long.at(-1);
     if (last === undefined || last.weight + weight > weightAtOnce) {
@@ -67,4 +70,50 @@ function weightOf(line: Buffer): number {
     if (byte === comma || byte === openBracket || byte === openBrace) values++;
   }
   return line.length + valueWeight * values;
+}
+
+/**
+ * A line whose lists and objects of very many bytes hold nothing but how many: no field of a log reads one, and their
+ * values would take more memory than there is. One that is not JSON stays, as its line is to be rejected for it.
+ */
+function withoutLargeNested(line: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const [from, to] of largeNested(line)) {
+    const value = line.subarray(from, to);
+    if (!isJson(value)) continue;
+    const size = `"${value.length} bytes"`;
+    parts.push(line.subarray(end, from), Buffer.from(value[0] === openBracket ? `[${size}]` : `{${size}:null}`));
+    end = to;
+  }
+  return end === 0 ? line : Buffer.concat([...parts, line.subarray(end)]);
+}
+
+/** Where a line's members are lists or objects of very many bytes. */
+function largeNested(line: Buffer): [from: number, to: number][] {
+  const places: [number, number][] = [];
+  let depth = 0;
+  let from = 0;
+  let isText = false;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === quote) isText = !isText;
+    else if (isText && byte === backslash) at++;
+    else if (isText) continue;
+    else if (byte === openBracket || byte === openBrace) {
+      if (++depth === 2) from = at;
+    } else if (byte === closeBracket || byte === closeBrace) {
+      if (depth-- === 2 && at - from > maxNestedBytes) places.push([from, at + 1]);
+    }
+  }
+  return places;
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
 }

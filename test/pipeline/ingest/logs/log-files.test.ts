@@ -270,6 +270,46 @@ describe('quarantine', () => {
     ]);
   });
 
+  it('no list or object within a line, however long; rows are rejected as with short ones', async ({ landing }) => {
+    const many = Array.from({ length: 50_000 }, () => 0);
+    const text = '"]}\\';
+    for (const [day, zeros] of [[], many].entries()) {
+      await landing.put(`clicks/${day}.ndjson`, [
+        click(`a${day}`, { other: [text, ...zeros], more: { text, zeros }, last: text }),
+        click(`b${day}`, { user_id: [text, ...zeros] }),
+        click(`c${day}`, { user_id: { text, zeros } }),
+        JSON.stringify(click(`d${day}`, { other: [...zeros, 0] })).replace('0]', '0,]'),
+        JSON.stringify(click(`e${day}`, { other: [...zeros, 0] })).replace('0]', '0}'),
+        JSON.stringify([click(`f${day}`, { other: [...zeros, 0] })]),
+      ]);
+    }
+    // A list of 8 million numbers is 16 MB of text, and more than a gigabyte where it is parsed again and again.
+    await landing.put('clicks/2.ndjson', [
+      click('g'),
+      JSON.stringify(click('h', {})).replace('{', `{"other":[0${',0'.repeat(8_000_000)}],`),
+    ]);
+    await landing.ingest();
+    expect(await landing.ledger()).toEqual([
+      'clicks/0.ndjson loaded 6=1+0+5',
+      'clicks/1.ndjson loaded 6=1+0+5',
+      'clicks/2.ndjson loaded 2=2+0+0',
+    ]);
+    const reasons = ['bad_user_id', 'bad_user_id', 'not_json_object', 'not_json_object', 'not_json_object'];
+    expect(await landing.rejects()).toEqual(
+      [0, 1].flatMap((day) => reasons.map((reason, index) => `clicks/${day}.ndjson:${index + 2} ${reason}`)),
+    );
+    const [shown] = await landing.query<{ raw: string }>(
+      "SELECT raw FROM rejects WHERE path LIKE '%1.ndjson' AND line = 2",
+    );
+    expect(shown?.raw).toContain('"user_id":["100010 bytes"]');
+    expect(await landing.warnings()).toEqual([
+      ...[0, 1].flatMap((day) =>
+        ['last', 'more', 'other'].map((name) => `clicks/${day}.ndjson unknown_field ${name} 1`),
+      ),
+      'clicks/2.ndjson unknown_field other 1',
+    ]);
+  });
+
   it('a million rows and more of which none fits, but not where one does', slow, async ({ landing }) => {
     // Of rows of commas alone a thousand are passed over.
     const commas = ',,,,\n'.repeat(1_001_001);
