@@ -26,7 +26,7 @@ export async function setLongLinesApart(
   let row = firstRow;
   let rest: Buffer = Buffer.alloc(0);
   const takeLong = (whole: Buffer) => {
-    const line = withoutLargeNested(whole);
+    const line = whole.length > maxNestedBytes ? withoutLargeNested(whole) : whole;
     const weight = weightOf(line);
     let last = long.at(-1);
     if (last === undefined || last.weight + weight > weightAtOnce) {
