@@ -38,7 +38,7 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   const siteKey = percentDecoded(sitePart);
   if (userId === undefined || siteKey === undefined) return { status: 404, message: 'the address is not UTF-8' };
   if (!userForm.test(userId)) return { status: 422, message: userIdRule };
-  // In a log of clicks it stands for no value, and the row would be rejected.
+  // In a log of clicks it means that there is no value, and the row would be rejected.
   if (userId === String.raw`\N`) return mistake('user_id', String.raw`is \N, by which databases write what is absent`);
   // The placeholder that publishers replace: `{user_id}`, or in reports `[USER_ID]`.
   if (unfilledMacro(userId)?.name.toLowerCase() === 'user_id')
