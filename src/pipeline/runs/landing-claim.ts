@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import { realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 import { readNote } from '../../kit/files/note-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 
@@ -24,7 +24,7 @@ export async function claimLanding(
   { root, landing, landingClaimFile, storageMemory }: DataDirectory,
   storage: string | undefined,
   logger: Logger,
-  files: FileEffects = realEffects.files,
+  files: FileEffects,
 ): Promise<void> {
   const own = storage?.replace(/\/$/, '');
   const by = `${hostname()}:${root}`;

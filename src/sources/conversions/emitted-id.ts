@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto';
+import { isPrintableAscii, maxConversionId, maxCreditedId } from '../../kit/vocabulary/conversion-id.ts';
 import type { EmittedConversion } from './emitted-conversions.ts';
 import type { EmittedStore } from './emitted-store.ts';
 
-/** Bound of ids in landing, and the same with room for the suffix of another credit, as `~12`. */
-const maxId = 128;
-const maxNewId = 120;
-const printableAscii = /^[\x20-\x7e]+$/;
 /** Hex digits of a digest: with the longest name of a source the id has room for its suffix. */
 const digestLength = 48;
 
@@ -24,7 +21,7 @@ export function emittedAs(
 ): { id: string; emitted: EmittedConversion | undefined } {
   const plain = `${source}-${networkId}`;
   const apart = `${source}/${networkId.replaceAll('~', '~~')}`;
-  const isTaken = (id: string) => id.length <= maxId && printableAscii.test(id);
+  const isTaken = (id: string) => id.length <= maxConversionId && isPrintableAscii(id);
   const emitted = store.get(plain);
   // Until version 0.2 a number's id was its spelling, and some programs write whole numbers so.
   const asFraction = /^\d+$/.test(networkId) ? store.get(`${plain}.0`) : undefined;
@@ -37,7 +34,7 @@ export function emittedAs(
     other.startsWith(`${source}-`) && (plain.startsWith(`${other}-`) || plain.startsWith(`${other}/`));
   const isAmbiguous = emitted !== undefined || networkId.includes('~') || otherSources.some(isAnothers);
   const id = isAmbiguous ? apart : plain;
-  if (id.length <= maxNewId && printableAscii.test(id)) return { id, emitted: undefined };
+  if (id.length <= maxCreditedId && isPrintableAscii(id)) return { id, emitted: undefined };
   const digest = `${source}/~${hash('sha256', networkId, 'hex').slice(0, digestLength)}`;
   return { id: digest, emitted: store.get(digest) };
 }

@@ -168,7 +168,10 @@ function haveOwnIds(lines: readonly unknown[], { ids, mapped = [] }: RecordNames
 
 /** Undefined for what is no object or array. */
 function parsed(text: string): unknown {
-  if (!/^\s*[{[]/.test(text)) return undefined;
+  return /^\s*[{[]/.test(text) ? parsedJson(text) : undefined;
+}
+
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -197,15 +200,6 @@ interface Scan {
 const token = /[\t\n\r ]*(?:("(?:[^"\\\n\r]|\\.)*")|([{}[\]:,])|(-?[0-9][0-9.eE+-]*|true|false|null))/y;
 const restOfToken = /^[\t\n\r ]*(?:"(?:[^"\\\n\r]|\\.)*\\?|-?[0-9.eE+-]*|[a-z]*)$/;
 
-/** Undefined where the string has an escape or a character that JSON has not. */
-function textOf(string: string): string | undefined {
-  try {
-    return JSON.parse(string) as string;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Walks through the value with which a text begins, as far as the text goes. */
 function scanValue(text: string): Scan {
   const scan: Scan = { outcome: 'open', end: 0, crossedLine: false, atLineStart: false, keys: [], hasArray: false };
@@ -232,9 +226,12 @@ function scanValue(text: string): Scan {
       expects = 'next';
     } else if (expects === 'key' || expects === 'keyOrEnd') {
       if (string === undefined) return { ...scan, outcome: 'broken' };
-      const key = open.length === 1 ? textOf(string) : '';
-      if (key === undefined) return { ...scan, outcome: 'broken' };
-      if (open.length === 1) scan.keys.push(key);
+      if (open.length === 1) {
+        const key = parsedJson(string);
+        // It may have an escape or a character that JSON has not.
+        if (typeof key !== 'string') return { ...scan, outcome: 'broken' };
+        scan.keys.push(key);
+      }
       expects = 'colon';
     } else if (expects === 'colon' && mark === ':') expects = 'value';
     else if (expects === 'next' && mark === ',') expects = open.at(-1) === '{' ? 'key' : 'value';

@@ -6,6 +6,7 @@ import { moneyText, parseMoney } from '../../../kit/text/decimal-text.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../../kit/text/json-text.ts';
 import { reasonText } from '../../../kit/text/reason-text.ts';
 import { compareMoments, dateOf, microsecondsOf, type Moment } from '../../../kit/time/moment.ts';
+import { isPrintableAscii, maxCreditedId } from '../../../kit/vocabulary/conversion-id.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 
 /** A row that says what state a conversion is in. */
@@ -24,10 +25,6 @@ export interface StateReading {
   /** Time of a change that the row does not state. */
   changedAt: Moment;
 }
-
-/** Room for the suffix of another credit, as `~12`, in the 128 characters that an id may have. */
-const maxId = 120;
-const printableAscii = /^[\x20-\x7e]+$/;
 
 /**
  * Reads a mapped row of state. Returns the row of an event in its place where something of it cannot be read: landing
@@ -53,9 +50,9 @@ export function readStateRow(line: string, reading: StateReading): StateRow | { 
   const known = Object.entries(statusOfState).find(([word]) => word === status)?.[1];
   if (id === undefined) return rejected();
   if (id === '') return rejected('bad_conversion_id');
-  if (!printableAscii.test(id)) return rejected();
-  if (id.length > maxId) return rejected('bad_conversion_id');
-  if (clickId === undefined || clickId.length > 128 || !printableAscii.test(clickId)) return rejected();
+  if (!isPrintableAscii(id)) return rejected();
+  if (id.length > maxCreditedId) return rejected('bad_conversion_id');
+  if (clickId === undefined || clickId.length > 128 || !isPrintableAscii(clickId)) return rejected();
   if (known === undefined) return rejected();
   const occurred = momentOf('occurred_at', record['occurred_at'], reading);
   if (typeof occurred !== 'string') return rejected(occurred.fault);

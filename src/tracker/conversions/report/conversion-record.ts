@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { moneyText, type Micros } from '../../../kit/text/decimal-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
+import { isPrintableAscii, maxConversionId } from '../../../kit/vocabulary/conversion-id.ts';
 import type { ConversionKind } from '../../../kit/vocabulary/values.ts';
 
 /** A conversion as it is recorded: one line of the conversion log. */
@@ -20,10 +21,6 @@ export interface ConversionRecord {
   reason: string | undefined;
 }
 
-/** Bounds of ids in landing. */
-const maxId = 128;
-const printableAscii = /^[\x20-\x7e]+$/;
-
 /**
  * Makes the id of a source's conversion: by its transaction, and where it has none, by click and milestone; by a digest
  * of those where landing would not take them as an id.
@@ -38,7 +35,7 @@ export function makeConversionId(
 ): string {
   const own = transactionId ?? `${clickId}:${eventId ?? '-'}`;
   const id = `${source}:${own}`;
-  return id.length <= maxId && printableAscii.test(own) ? id : `${source}:~${hash('sha256', own, 'hex')}`;
+  return id.length <= maxConversionId && isPrintableAscii(own) ? id : `${source}:~${hash('sha256', own, 'hex')}`;
 }
 
 /**
