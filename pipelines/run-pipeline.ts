@@ -130,9 +130,8 @@ async function ledgeredRun<Result extends object>(
       snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null,
     });
   } catch (error) {
-    const status = error instanceof StoppedError ? 'interrupted' : 'failed';
     try {
-      await ledger.end(runId, now(), { status, error: (error as Error).message });
+      await ledger.end(runId, now(), endOf(error as Error));
       await copyRecentRuns(run, state);
     } catch {
       throw new UnendedRun(error as Error);
@@ -155,7 +154,7 @@ function stageRunner(pipeline: string, run: Run, ledger: RunLedger, state: State
     const started = performance.now();
     try {
       const output = await untilInterrupted(state, run.stop, () => each.run(run, input));
-      await ledger.endStage(run.runId, each.name, now(), rows(output));
+      await ledger.endStage(run.runId, each.name, now(), { status: 'done', ...rows(output) });
       run.logger.info(
         { run: run.runId, ms: Math.round(performance.now() - started), ...(output as object) },
         'done: %s',
@@ -163,12 +162,17 @@ function stageRunner(pipeline: string, run: Run, ledger: RunLedger, state: State
       );
       return output;
     } catch (caught) {
-      const error = isInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
+      const error = isInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : (caught as Error);
       // Fails as well where the database failed; the first error is the one to report.
-      await ledger.endStage(run.runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
+      await ledger.endStage(run.runId, each.name, now(), endOf(error)).catch(() => undefined);
       throw error;
     }
   };
+}
+
+/** How a run or stage that threw the error ends in the ledger. */
+function endOf(error: Error): { status: 'interrupted' | 'failed'; error: string } {
+  return { status: error instanceof StoppedError ? 'interrupted' : 'failed', error: error.message };
 }
 
 function interrupted(pipeline: string, stage: string): string {

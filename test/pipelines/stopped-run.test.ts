@@ -71,6 +71,7 @@ it('a stage that goes on for long is interrupted, and nothing of it is kept', sl
   expect(readRecentRuns(pipeline.data).runs[0]).toMatchObject({
     status: 'interrupted',
     error: expect.stringContaining('models was interrupted') as string,
+    stages: [{ stage: 'models', status: 'interrupted' }],
   });
   await runPipeline('refresh', { ...request, stop: undefined }, async ({ state }) => {
     await state.connection.run('CREATE TABLE half_done AS SELECT 2 AS two');

@@ -6,6 +6,9 @@ import { kyselyOn } from '../warehouse/kysely.ts';
 /** The error of a run or stage whose process died. */
 export const endedByForce = 'process died mid-run';
 
+/** `interrupted`: it was asked to end. */
+type EndedAs = 'done' | 'failed' | 'interrupted';
+
 /** Returns the number of the last run; 0 without any. */
 export async function lastRunId(connection: DuckDBConnection): Promise<number> {
   const last = await kyselyOn(connection)
@@ -51,7 +54,7 @@ export class RunLedger {
   async end(
     runId: number,
     at: Moment,
-    outcome: { status: 'done' | 'failed' | 'interrupted'; snapshotId?: string | null; error?: string },
+    outcome: { status: EndedAs; snapshotId?: string | null; error?: string },
   ): Promise<void> {
     await this.#state.statement(
       () =>
@@ -92,14 +95,19 @@ export class RunLedger {
     );
   }
 
-  async endStage(runId: number, stage: string, at: Moment, outcome: StageRows & { error?: string }): Promise<void> {
+  async endStage(
+    runId: number,
+    stage: string,
+    at: Moment,
+    outcome: StageRows & { status: EndedAs; error?: string },
+  ): Promise<void> {
     await this.#state.statement(
       () =>
         this.#state.db
           .updateTable('run_stages')
           .set({
             finished_at: at,
-            status: outcome.error === undefined ? 'done' : 'failed',
+            status: outcome.status,
             error: outcome.error ?? null,
             rows_in: outcome.rowsIn ?? null,
             rows_out: outcome.rowsOut ?? null,
