@@ -1,5 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
+import { isInterruption } from '../../../kit/duckdb/interruption.ts';
+import { isDiskUnwritable, isMomentary } from '../../../kit/errors/machine-failure.ts';
 import { keysAbove } from '../../../kit/intake/mapping/places.ts';
 import { matchNames, sameNames } from '../../../kit/intake/reading/header-names.ts';
 import { maxLineBytes, UnusableFile } from '../../../kit/intake/reading/record-sink.ts';
@@ -77,7 +79,7 @@ const notText = 'is not valid UTF8';
 
 /**
  * Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known.
- * Throws `QuarantineError` where it cannot be read whole.
+ * Throws `QuarantineError` where it cannot be read whole, and errors of the machine as they are.
  */
 async function unfoldParquet(
   connection: DuckDBConnection,
@@ -114,6 +116,8 @@ async function unfoldParquet(
     }
   } catch (error) {
     await rm(readablePath, { force: true });
+    // Nothing is wrong with the file: another run reads it.
+    if (isInterruption(error) || isDiskUnwritable(error) || isMomentary(error)) throw error;
     throw unreadable(error as Error, file, maxUnpackedBytes);
   }
   const unfolded: CheckedFile = { ...file, readablePath, columns: names };
