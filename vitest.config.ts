@@ -9,6 +9,7 @@ const apart = ['test/kit/http/equal-work.test.ts', 'test/cli/schedule/**/*.test.
 /** Laws, and tests of made-up input: those whose number of examples `support/rounds.ts` says. */
 export const laws = [
   'test/laws',
+  'test/pipeline/ingest/damaged-exports.test.ts',
   'test/pipeline/ingest/mapped-fuzz.test.ts',
   'test/pipeline/ingest/mapped-inverse.test.ts',
   'test/pipeline/ingest/logs/log-fuzz.test.ts',
