@@ -58,6 +58,18 @@ it.each([
   expect(() => readSources(data)).not.toThrow(token);
 });
 
+it.each([
+  ['harbor.api.example', 'is not an address such as https://name.example'],
+  ['', 'is not an address such as https://name.example'],
+  ['https:// harbor.example', 'is not an address such as https://name.example'],
+  ['https://user@harbor.example', 'has a user name or password: secrets belong into "secrets"'],
+  ['https://:password@harbor.example', 'has a user name or password: secrets belong into "secrets"'],
+])('the address %j is refused by its line and key', async (base_url, problem) => {
+  const data = await dataOf({ ...everflow, base_url });
+  expect(() => readSources(data)).toThrow(UsageError);
+  expect(() => readSources(data)).toThrow(`line 1: sources[0].base_url ${problem}`);
+});
+
 it('commands that need a file that counts twice say what is wrong with it', async () => {
   const data = await dataOf({ ...everflow, pull: ['conversions'], postback: { token } });
   for (const words of [['list'], ['check'], ['pull', 'north']]) {

@@ -93,10 +93,16 @@ const text = z
 /** Address of a network. It gets the secrets, so nothing fills it. */
 export const networkAddress = z
   .url({ protocol: /^https?$/ })
-  .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
+  .refine((url) => !hasUserInfo(url), { error: 'has a user name or password: secrets belong into "secrets"' })
   .refine((url) => !hasBraces(url), {
     error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of a list may name secrets',
   });
+
+/** False for what is no address: all checks are made, also after one that failed. */
+function hasUserInfo(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && url.username + url.password !== '';
+}
 
 /** What a request carries beside its address. */
 const requestContent = {
