@@ -170,3 +170,109 @@ it('Affise gives its reason as a comment, and the amount of what it declines bef
     },
   ]);
 });
+
+const at = '2026-11-18T10:00:00';
+const amount = 1.2340000000000002;
+it.each<[connector: string, secrets: object, answer: object]>([
+  [
+    'affise',
+    { api_key: 'k' },
+    {
+      status: 1,
+      conversions: [{ id: 7, status: 'confirmed', sub1: 'c1', payouts: amount, created_at: at }],
+      pagination: { total_count: 1 },
+    },
+  ],
+  [
+    'awin',
+    { publisher_id: '1', token: 'k' },
+    [
+      {
+        id: 7,
+        commissionStatus: 'approved',
+        clickRefs: { clickRef: 'c1' },
+        transactionDate: at,
+        commissionAmount: { amount, currency: 'USD' },
+      },
+    ],
+  ],
+  [
+    'cake',
+    { api_key: 'k', affiliate_id: '7' },
+    { success: true, row_count: 1, data: [{ conversion_id: 7, conversion_date: at, price: amount, subid_1: 'c1' }] },
+  ],
+  [
+    'cj',
+    { publisher_id: '1', token: 'k' },
+    {
+      data: {
+        publisherCommissions: {
+          payloadComplete: true,
+          records: [
+            {
+              commissionId: 7,
+              original: true,
+              originalActionId: 7,
+              actionStatus: 'locked',
+              eventDate: `${at}Z`,
+              shopperId: 'c1',
+              pubCommissionAmountUsd: String(amount),
+            },
+          ],
+        },
+      },
+    },
+  ],
+  [
+    'everflow',
+    { api_key: 'k' },
+    {
+      conversions: [
+        {
+          conversion_id: 7,
+          status: 'approved',
+          sub1: 'c1',
+          revenue: amount,
+          conversion_unix_timestamp: Date.parse(`${at}Z`) / 1000,
+        },
+      ],
+      paging: { total_count: 1 },
+    },
+  ],
+  [
+    'impact',
+    { account_sid: 'a', auth_token: 'k' },
+    { Actions: [{ Id: '7', State: 'APPROVED', EventDate: `${at}Z`, SubId1: 'c1', Payout: String(amount) }] },
+  ],
+  [
+    'tune',
+    { api_key: 'k' },
+    {
+      response: {
+        status: 1,
+        data: {
+          count: 1,
+          data: [
+            {
+              Stat: {
+                id: 7,
+                datetime: at.replace('T', ' '),
+                payout: String(amount),
+                conversion_status: 'approved',
+                affiliate_info1: 'c1',
+              },
+            },
+          ],
+        },
+      },
+    },
+  ],
+])('%s credits a share that it computed in binary floating point', async (connector, secrets, answer) => {
+  const behind = { success: true, row_count: 0, data: [] };
+  const url = await serve(({ searchParams }) =>
+    JSON.stringify(searchParams.get('start_at_row') === '2' ? behind : answer),
+  );
+  const place = await dataWith(of(connector, url, { secrets, time_zone: 'UTC' }));
+  expect(await pullAt(place, '2026-11-20T12:00:00Z')).toMatchObject({ error: null, conversions_left_out: {} });
+  expect(await linesOf(place)).toMatchObject([{ conversion_id: `${connector}-7`, kind: 'credit', payout: '1.234' }]);
+});

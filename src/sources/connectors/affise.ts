@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kit/text/json-text.ts';
+import { roundedAmount } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
@@ -71,7 +72,7 @@ function affiseConversion(record: NetworkRecord): NetworkConversion | NoConversi
   if (id === undefined) return 'unreadable';
   if (createdAt === undefined) return 'bad_time';
   if (status === undefined) return 'unknown_status';
-  const payout = record.text('payouts');
+  const payout = roundedAmount(record.text('payouts'));
   return {
     id,
     clickId: record.id('sub1'),

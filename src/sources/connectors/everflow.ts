@@ -1,4 +1,5 @@
 import { jsonText } from '../../kit/text/json-text.ts';
+import { roundedAmount } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
@@ -77,7 +78,7 @@ function everflowConversion(record: NetworkRecord): NetworkConversion | NoConver
     status,
     occurredAt,
     // The affiliate's earnings are the network's `revenue`.
-    payout: record.text('revenue'),
+    payout: roundedAmount(record.text('revenue')),
     currency: record.text('currency_id'),
     eventId: record.flag('is_event') ? record.text('event') : undefined,
   };
