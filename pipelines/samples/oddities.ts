@@ -1,9 +1,10 @@
-import type { Settings } from '../../src/kit/config/settings.ts';
+import { isCurrencyCode, type Settings } from '../../src/kit/config/settings.ts';
 import { counted } from '../../src/kit/text/counted.ts';
 import { readCountry } from '../../src/kit/vocabulary/countries.ts';
 import { readDevice } from '../../src/kit/vocabulary/devices.ts';
 import { namesClick, readDestination, unknownMacros } from '../../src/pipeline/routes/destination.ts';
 import type { ReadOffer } from '../../src/sources/check-source.ts';
+import { namesCurrency } from '../../src/sources/records/currency.ts';
 import type { ConversionsSample } from './sample-conversions.ts';
 import type { LandedOffer } from './sample-offers.ts';
 
@@ -21,7 +22,7 @@ interface OddOffers {
   landed: readonly LandedOffer[];
   /** Currencies other than USD that amounts are in. */
   currencies: ReadonlySet<string>;
-  /** Number of records whose amounts come without a currency, where the source says none. */
+  /** Number of records whose amounts come without a currency or with a sign alone, where the source says none. */
   withoutCurrency: number;
 }
 
@@ -69,7 +70,14 @@ export function oddOffers(page: OddOffers): Oddity[] {
       cure: 'all are shown everywhere: is their place in the record another?',
     });
   odd.push(...oddLinks(page), ...oddWords(records));
-  const noRate = [...page.currencies].filter((currency) => !Object.hasOwn(settings.rates, currency));
+  const named = [...page.currencies].filter(namesCurrency);
+  const noCode = named.filter((currency) => !isCurrencyCode(currency));
+  if (noCode.length > 0)
+    odd.push({
+      odd: `amounts in ${noCode.join(', ')}, which is no code of a currency`,
+      cure: `they are rejected: "words" of the field says which one is meant, {"${noCode[0]}": "EUR"}`,
+    });
+  const noRate = named.filter((currency) => isCurrencyCode(currency) && !Object.hasOwn(settings.rates, currency));
   if (noRate.length > 0)
     odd.push({
       odd: `amounts in ${noRate.join(', ')}, without a rate`,
@@ -77,8 +85,8 @@ export function oddOffers(page: OddOffers): Oddity[] {
     });
   if (page.withoutCurrency > 0)
     odd.push({
-      odd: `${counted(page.withoutCurrency, 'record')} of ${records.length} without a currency`,
-      cure: 'their amounts count as USD: "currency" of the source says another',
+      odd: `${counted(page.withoutCurrency, 'record')} of ${records.length} without a currency, or with a sign alone`,
+      cure: '"currency" of the source says which one: until then an amount counts as USD, and one with a sign is rejected',
     });
   return odd;
 }

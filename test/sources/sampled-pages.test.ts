@@ -135,8 +135,24 @@ it.each([
     { to: 'https://t.example/{click_id}?x={WHAT}' },
     'all 1 active offer with {WHAT} in the link, which nobody fills',
   ],
-  ['no currency', { to: 'https://t.example/{click_id}', cur: '' }, '1 record of 1 without a currency'],
-])('a link or amount is odd: %s', async (_what, record, odd) => {
+  [
+    'no currency',
+    { to: 'https://t.example/{click_id}', cur: '' },
+    '1 record of 1 without a currency, or with a sign alone',
+  ],
+  [
+    'a currency that is no code',
+    { to: 'https://t.example/{click_id}', cur: 'dollars' },
+    'no offer comes of 1 record',
+    'amounts in DOLLARS, which is no code of a currency',
+  ],
+  [
+    'the sign of a currency',
+    { to: 'https://t.example/{click_id}', cur: '€' },
+    'no offer comes of 1 record',
+    '1 record of 1 without a currency, or with a sign alone',
+  ],
+])('a link or amount is odd: %s', async (_what, record, ...odd) => {
   const offer = { id: 1, name: 'Castle', pays: '1.20', cur: 'USD', geo: ['DE'], ...record };
   const base_url = await serve(() => JSON.stringify([offer]));
   const fields = {
@@ -148,7 +164,7 @@ it.each([
     destination_url: 'to',
   };
   const { sampled } = await sampleOf({ ...declared(fields), base_url }, 1);
-  expect(sampled?.odd.map(({ odd: what }) => what)).toEqual([odd]);
+  expect(sampled?.odd.map(({ odd: what }) => what)).toEqual(odd);
 });
 
 it('a list that is never whole needs "mode": "delta", which is said before a pull fails by it', async () => {

@@ -45,7 +45,8 @@ const sourceSchema = z
     currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional().meta({
       takes: 'ISO 4217 code',
       absent: '`USD`',
-      description: 'Currency of amounts that come without one; others than USD need a rate in `offerline.json`',
+      description:
+        'Currency of amounts that come without one or with a sign alone; others than USD need a rate in `offerline.json`',
     }),
     time_zone: z.string().refine(isTimeZone, { error: noTimeZone }).optional().meta({
       takes: 'IANA name, or offset such as `+02:00`',

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../kit/text/json-text.ts';
 import { roundedAmount } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
+import { currencyOf } from '../records/currency.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
@@ -97,7 +98,7 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
   )
     return { leftOut: 'forbids_incentives' };
   const warnings = new Set<string>();
-  const { currency, goals } = goalsOf(record, source.currency ?? 'USD', warnings);
+  const { currency, goals } = goalsOf(record, source.currency, warnings);
   const allowed = [...record.words('countries'), ...targeted(record, 'country.allow')];
   const target = targetCountries([...new Set(allowed)], targeted(record, 'country.deny'));
   const devices = targetDevicesByAll([systemRule(record, warnings), deviceTypeRule(record, warnings)]);
@@ -143,7 +144,7 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
  */
 function goalsOf(
   record: NetworkRecord,
-  otherwise: string,
+  configured: string | undefined,
   warnings: Set<string>,
 ): { currency: string; goals: Milestone[] } {
   const byCurrency = new Map<string, Milestone[]>();
@@ -155,7 +156,7 @@ function goalsOf(
       continue;
     }
     const id = payment.id('goal') ?? payment.text('title') ?? '1';
-    const currency = payment.text('currency')?.toUpperCase() ?? otherwise;
+    const currency = currencyOf(payment.text('currency')?.toUpperCase(), configured);
     const description = payment.title('title') ?? record.title(`goals.${id}`) ?? id;
     all.add(id);
     byCurrency.set(currency, [...(byCurrency.get(currency) ?? []), { id, description, payout: revenue }]);
@@ -165,7 +166,7 @@ function goalsOf(
     const goals = lowestMilestones(milestones, warnings);
     if (goals.length === all.size) return { currency, goals };
   }
-  return { currency: otherwise, goals: [] };
+  return { currency: currencyOf(undefined, configured), goals: [] };
 }
 
 /** Descriptions by language, without empty ones; some answers have a single one. */

@@ -12,6 +12,7 @@ import { jsonId } from '../../kit/text/json-id.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 import type { LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
+import { currencyOf } from '../records/currency.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { CanonicalRecord, SourceSettings } from './connector.ts';
@@ -110,7 +111,10 @@ export function declaredOffer(
     if (offer['external_id'] !== undefined) offer['external_id'] = plainId(offer['external_id']);
     // An offer that pays by its milestones alone has 0 of its own: their sum counts.
     if (offer['events'] !== undefined && isZero(offer['payout'])) delete offer['payout'];
-    offer['currency'] ??= source.currency ?? 'USD';
+    const currency = offer['currency'] ?? undefined;
+    const written = scalarText(currency);
+    // What is no text goes on for landing, which refuses it.
+    if (currency === undefined || written !== undefined) offer['currency'] = currencyOf(written, source.currency);
     const warnings = [...mapped.warnings, ...warningsOf(record.value)];
     return warnings.length === 0 ? { record: canonicalOffer(offer) } : { record: canonicalOffer(offer), warnings };
   };

@@ -1,6 +1,7 @@
 import { jsonText } from '../../kit/text/json-text.ts';
 import { roundedAmount } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
+import { currencyOf } from '../records/currency.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
 import type { NetworkConversion, NoConversion } from './network-conversion.ts';
 import { landingEvents, lowestMilestones, type Milestone } from '../records/milestones.ts';
@@ -114,7 +115,7 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
       title,
       description,
       payout: base?.text('payout_amount'),
-      currency: record.text('currency_id') ?? source.currency ?? 'USD',
+      currency: currencyOf(record.text('currency_id'), source.currency),
       events: landingEvents(events),
       status: record.text('offer_status') === 'active' && !isNowhere ? 'active' : 'paused',
       countries: 'nothing' in target ? [] : target.values,

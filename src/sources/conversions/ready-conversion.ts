@@ -3,6 +3,7 @@ import { reasonText } from '../../kit/text/reason-text.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
+import { currencyOf } from '../records/currency.ts';
 import { listedAmount, type ReadyConversion } from './emitted-conversions.ts';
 
 /** Settings for reading a source's conversions. */
@@ -12,7 +13,7 @@ export interface ConversionReading {
   otherSources: readonly string[];
   /** Zone of times without an offset. */
   timeZone: string | undefined;
-  /** Currency of amounts without one. */
+  /** Currency of amounts without one, or with a sign alone. */
   currency: string | undefined;
   /** USD for one unit of a currency, as in `offerline.json`. */
   rates: Readonly<Record<string, string>>;
@@ -25,14 +26,14 @@ type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | '
 /** Converts a conversion's times to UTC and its amount to USD. */
 export function readyConversion(
   { id, laterId, clickId, status, occurredAt, changedAt, payout, currency, eventId, reason }: NetworkConversion,
-  { timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
+  { timeZone, currency: configured, rates, pulledAt }: ConversionReading,
 ): ReadyConversion | NotReady {
   if (clickId === undefined) return 'no_click';
   const wallClock = dateOf(pulledAt);
   const happened = readTimestamp(occurredAt, wallClock, timeZone);
   if ('fault' in happened) return happened.fault === 'timestamp_without_offset' ? 'time_without_zone' : 'bad_time';
   const changed = changedAt === undefined ? undefined : readTimestamp(changedAt, wallClock, timeZone);
-  const amount = amountOf(payout, (currency ?? otherwise ?? 'USD').toUpperCase(), rates);
+  const amount = amountOf(payout, currencyOf(currency, configured).toUpperCase(), rates);
   if ('fault' in amount) return amount.fault;
   return {
     id,
