@@ -51,13 +51,13 @@ describe('lines of a log that takes nothing back', () => {
     status: fc.constantFrom<ReadyConversion['status']>('approved', 'pending', 'rejected'),
     payout: fc.constantFrom('1', '1.5', '2'),
   });
-  const conversionOf = (said: { status: ReadyConversion['status']; payout: string }): ReadyConversion => ({
+  const conversionOf = (said: { status: ReadyConversion['status']; payout: string | null }): ReadyConversion => ({
     id: 'v',
     clickId: 'c',
     occurredAt: '2026-11-19T08:00:00Z',
     changedAt: '2026-11-20T08:00:00Z',
     reason: undefined,
-    listed: `${said.payout} USD`,
+    listed: said.payout === null ? null : `${said.payout} USD`,
     ...said,
   });
 
@@ -164,6 +164,12 @@ describe('lines of a log that takes nothing back', () => {
     expect(rejected.lines).toMatchObject([{ kind: 'reject', payout: '1.5' }]);
     const ofMilestone = linesFor({ ...conversionOf({ status: 'rejected', payout: '1.5' }), eventId: 'e' }, undefined);
     expect(ofMilestone.lines).toMatchObject([{ kind: 'reject', payout: '1.5', event_id: 'e' }]);
+    // Many networks set the amount of what they refuse to 0.
+    const announced = linesFor(conversionOf({ status: 'pending', payout: '1.5' }), undefined);
+    for (const payout of ['0', null]) {
+      const refused = linesFor(conversionOf({ status: 'rejected', payout }), announced.emitted);
+      expect(refused.lines).toMatchObject([{ kind: 'reject', payout: '1.5' }]);
+    }
     const credit = linesFor(conversionOf({ status: 'approved', payout: '1.5' }), undefined);
     const taken = linesFor(conversionOf({ status: 'rejected', payout: '0' }), credit.emitted);
     expect(taken.lines.map(({ kind, payout }) => [kind, payout])).toEqual([['reject', undefined]]);

@@ -73,7 +73,7 @@ export function linesFor(
     if (emitted?.state === 'reversed') return { lines: [], emitted };
     const reject = lineOf(conversion, status === 'rejected' ? 'reject' : 'chargeback', version);
     // A reject takes milestone and amount from the credit; without one the whole catalog's payout would count.
-    const own = isUndecided ? creditOf(conversion) : {};
+    const own = isUndecided ? creditOf({ ...conversion, payout: refusedAmount(payout, emitted) }) : {};
     return { lines: [{ ...reject, ...own }], emitted: { version, state: 'reversed', payout, listed } };
   }
   if (isUndecided)
@@ -87,6 +87,11 @@ export function linesFor(
     ],
     emitted: { version: version + 1, state: 'credited', payout, listed },
   };
+}
+
+/** Networks list what they refuse at 0, or without an amount: then it is the one that was announced. */
+function refusedAmount(listed: string | null, announced: EmittedConversion | undefined): string | null {
+  return listed === null || listed === '0' ? (announced?.payout ?? listed) : listed;
 }
 
 function isSameAmount({ payout, listed }: ReadyConversion, emitted: EmittedConversion): boolean {
