@@ -21,7 +21,7 @@ const cures: readonly (readonly [message: RegExp, cure: string])[] = [
 
 /** Returns what an operator can do about a source that cannot be read; undefined where its error says it itself. */
 export function failureCure(error: Error, { connector, secrets }: SourceEntry): string | undefined {
-  const isRefused = error instanceof UnauthorizedError || /HTTP 40[0-3]|HTTP 200, "/.test(error.message);
+  const isRefused = error instanceof UnauthorizedError || /HTTP 40[0-3]|HTTP 200, "|; it says "/.test(error.message);
   if (!isRefused) return cures.find(([message]) => message.test(error.message))?.[1];
   const names = Object.keys(secrets);
   const which = names.length === 0 ? 'it wants a key' : `look at ${names.join(', ')}`;

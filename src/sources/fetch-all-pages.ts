@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { keysAbove } from '../kit/intake/mapping/places.ts';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import { maxCatalogRecords } from '../kit/vocabulary/offer-bounds.ts';
 import type { Stream } from './connectors/declaration.ts';
@@ -75,6 +76,7 @@ export async function fetchAllPages<Item extends ListItem>(
     const { records: onPage, total: stated } = pageFacts(stream, answer);
     const found = onPage.map((record) => reading.read(record));
     pages++;
+    requireColumn(reading.idAt, answer);
     requireIds(stream.records, reading.idAt, onPage, found);
     records += found.length;
     if (pages === 1) first = total = stated;
@@ -138,14 +140,31 @@ export function requireIds(
   );
 }
 
+/**
+ * Throws `FetchError` where a CSV lacks the column of the ids: an error in plain text is a header without rows, which
+ * would count as an empty list.
+ */
+export function requireColumn(idAt: readonly string[] = [], { columns }: FetchedPage): void {
+  if (columns === undefined || idAt.length === 0 || idAt.flatMap(keysAbove).some((key) => columns.includes(key)))
+    return;
+  throw new FetchError(
+    `the answer has no column ${idAt.map((at) => `"${at}"`).join(' or ')}: its header is ${quoted(columns)}. Either the answer is an error, ` +
+      'or the columns have other names and its declaration has to follow; a text that means no records goes into "errors", with "do": "end"',
+  );
+}
+
 /** Describes a value by its shape alone: its texts may hold a secret. */
 function shapeOf(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (!isJsonObject(value)) return typeof value === 'string' ? 'a text' : 'no object';
-  // A part of a name could be a part of a secret, which nothing would find.
-  const keys = Object.keys(value).filter(({ length }) => length <= maxKeyLength);
-  const named = keys.slice(0, maxNamedKeys).map((key) => `"${key}"`);
-  return named.length === 0 ? 'an object' : `an object with ${named.join(', ')}`;
+  const names = quoted(Object.keys(value));
+  return names === '' ? 'an object' : `an object with ${names}`;
+}
+
+/** Quotes names, but for long ones: a part of a name could be a part of a secret, which nothing would find. */
+function quoted(names: readonly string[]): string {
+  const short = names.filter(({ length }) => length <= maxKeyLength).slice(0, maxNamedKeys);
+  return short.map((name) => `"${name}"`).join(', ');
 }
 
 const maxKeyLength = 40;
@@ -157,8 +176,16 @@ function repeatCure(kind: Stream['paging']['kind']): string {
   return `the server ignores the ${number}; where the list has one page, leave "paging" out`;
 }
 
-function recordsOf({ format, records }: Stream, { body }: FetchedPage): JsonValue[] {
-  return boundedRecords(format.type === 'json' ? recordsAt(body, records) : (body as JsonValue[]));
+function recordsOf({ format, records }: Stream, { body, said }: FetchedPage): JsonValue[] {
+  if (format.type !== 'json') return boundedRecords(body as JsonValue[]);
+  let found: JsonValue[];
+  try {
+    found = recordsAt(body, records);
+  } catch (error) {
+    if (error instanceof FetchError && said !== undefined) throw new FetchError(`${error.message}; it says "${said}"`);
+    throw error;
+  }
+  return boundedRecords(found);
 }
 
 /** All records of a page are in memory as offers or conversions of many fields. */

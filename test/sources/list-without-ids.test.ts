@@ -104,6 +104,42 @@ describe('a list in which no record has an id is no list', () => {
   });
 });
 
+describe('a CSV without the column of its ids is no list', () => {
+  const columns = {
+    conversion_id: 'Trans ID',
+    click_id: 'SubId',
+    status: { at: 'State', words: { ok: 'credit' } },
+    occurred_at: 'Date',
+  };
+  const csvOf = (own: object = {}) => ({ format: 'csv', fields: columns, ...own });
+  const header = 'Trans ID,SubId,Date,State\r\n';
+  const says = (text: string) => expect.stringContaining(text) as string;
+
+  it.each<[answer: string, own: object, status: string, error: unknown]>([
+    [header, {}, 'done', null],
+    ['', {}, 'done', null],
+    ['Error Code 4002: Invalid token\n', {}, 'failed', says('its header is "Error Code 4002: Invalid token"')],
+    ['Transaction,SubId,Date,State\n', {}, 'failed', says('the answer has no column "Trans ID"')],
+    ['No results.\n', {}, 'failed', says('a text that means no records goes into "errors", with "do": "end"')],
+    ['No results.\n', { errors: [{ contains: 'no results', do: 'end' }] }, 'done', null],
+  ])('of conversions, which may be empty: %j %j', async (answer, own, status, error) => {
+    const url = await serve(() => answer);
+    const data = await dataWith({ source: 'mine', connector: 'http', base_url: url, conversions: csvOf(own) });
+    expect(await pullSources({ data, terminal })).toMatchObject([{ status, conversions: 0, error }]);
+    expect(await checkSources({ data, terminal })).toMatchObject([{ error }]);
+  });
+
+  it('nor is one behind good pages, which are not all then', async () => {
+    const url = await serve(({ searchParams }) =>
+      searchParams.get('page') === '1' ? 'id,name,payout\n1,A,1.5\n' : 'Too many requests\n',
+    );
+    const offers = { format: 'csv', query: { page: '{page}' }, paging: { kind: 'page' }, fields };
+    const data = await dataWith({ source: 'mine', connector: 'http', base_url: url, offers });
+    const error = says('its header is "Too many requests"');
+    expect(await pullSources({ data, terminal })).toMatchObject([{ status: 'failed', file: null, error }]);
+  });
+});
+
 it('a complete list of which every offer is left out removes none', async () => {
   const url = await serve(() => JSON.stringify(items));
   const offers = { rows: { at: 'kind', is: 'cpi' }, fields };

@@ -353,12 +353,13 @@ it('conversions of a source are pulled although its offers are not, and both fai
     },
   };
   const data = await dataWith(source);
-  const noOffers = 'the answer has no "items", the place of the records';
+  const noList = 'the answer has no "items", the place of the records';
+  const noOffers = `${noList}; it says "maintenance"`;
   const [first] = await pullAt(data, '2026-11-20T12:00:00Z');
   expect(first).toMatchObject({ status: 'failed', error: noOffers, conversions: 1, conversion_lines: 1 });
   answers['/conversions'] = {};
   const [second] = await pullAt(data, '2026-11-20T13:00:00Z');
-  expect(second).toMatchObject({ status: 'failed', error: `offers: ${noOffers}; conversions: ${noOffers}` });
+  expect(second).toMatchObject({ status: 'failed', error: `offers: ${noOffers}; conversions: ${noList}` });
   // Neither does a source that is said to be of another mode.
   answers['/conversions'] = { items: [] };
   await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
@@ -371,7 +372,7 @@ it('conversions of a source are pulled although its offers are not, and both fai
   let log = '';
   const logger = createLogger({ write: (line: string) => Boolean((log += line)) });
   const [fourth] = await pullAt(data, '2026-11-20T15:00:00Z', realEffects, logger);
-  expect(fourth).toMatchObject({ status: 'failed', file: expect.any(String) as string, error: noOffers });
+  expect(fourth).toMatchObject({ status: 'failed', file: expect.any(String) as string, error: noList });
   expect(log).toContain(`not pulled whole, its offers landed and its conversions are not complete: the answer has no`);
 });
 

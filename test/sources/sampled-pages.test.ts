@@ -209,6 +209,13 @@ it('an error says what to do about it, and so does an empty list', async () => {
   const moved = await answered((await dataWith(source('items'))).root, ['sources', 'check']);
   expect(moved.code).toBe(1);
   expect(moved.stdout).toContain('the answer has another form');
+  const refusing = await serve(() => '{"error": {"code": 7, "message": "no such key"}}');
+  const refused = await answered((await dataWith({ ...source('items'), base_url: refusing })).root, [
+    'sources',
+    'check',
+  ]);
+  expect(refused.stdout).toContain('the answer has no "items", the place of the records; it says "no such key"');
+  expect(refused.stdout).toContain('http refuses the request: look at key');
   const { sampled } = await sampleOf(source('offers'), 1);
   expect(sampled?.odd).toEqual([
     { odd: 'the list of offers is empty', cure: expect.stringContaining('approve') as string },

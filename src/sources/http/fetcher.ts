@@ -53,6 +53,10 @@ export interface Fetching {
 export interface FetchedPage {
   body: JsonValue;
   headers: HttpAnswer['headers'];
+  /** Text of an error in the body, without secrets: some networks answer with one and HTTP 200. */
+  said?: string | undefined;
+  /** Of CSV: names of its columns; undefined for an answer without a header. */
+  columns?: readonly string[] | undefined;
 }
 
 /**
@@ -145,9 +149,9 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (unreadable !== undefined) return { problem: unreadable, do: 'fail' };
   const failed = stream.success.find(({ at, is }) => !holds(valueAt(parsed, at), is));
   if (failed !== undefined) return { problem: described(answer, parsed, redact), do: 'fail' };
-  if (!isTable) return { page: { body: parsed, headers } };
+  if (!isTable) return { page: { body: parsed, headers, said: errorText(parsed, redact) } };
   const read = readTable(body, encoding, stream.format, stream.records);
-  if ('records' in read) return { page: { body: read.records, headers } };
+  if ('records' in read) return { page: { body: read.records, headers, columns: read.columns } };
   return { problem: read.problem, do: 'fail', ...(read.lacksList && { error: NoListError }) };
 }
 
@@ -172,24 +176,29 @@ function parseAnswer(text: string): JsonValue | undefined {
 
 const maxQuotedCharacters = 200;
 
-/**
- * Describes an answer by its status and the error text of a JSON body, under the names that APIs use. A secret in it is
- * redacted before the text is cut, or a part of one could stay.
- */
+/** Describes an answer by its status and the error text of a JSON body. */
 function described({ status }: HttpAnswer, parsed: JsonValue | undefined, redact: Fetching['redact']): string {
-  const said = isJsonObject(parsed)
-    ? [
-        'response.errorMessage',
-        'errorMessage',
-        'error.message',
-        'error',
-        'message',
-        'Error',
-        'errors.0',
-        'errors.0.message',
-      ]
-        .map((at) => scalarText(valueAt(parsed, at)))
-        .find((text) => text !== undefined && text !== '')
-    : undefined;
-  return `HTTP ${status}${said === undefined ? '' : `, "${redact(said).slice(0, maxQuotedCharacters)}"`}`;
+  const said = errorText(parsed, redact);
+  return `HTTP ${status}${said === undefined ? '' : `, "${said}"`}`;
+}
+
+/**
+ * Returns the error text of a JSON body, under the names that APIs use. A secret in it is redacted before the text is
+ * cut, or a part of one could stay.
+ */
+function errorText(parsed: JsonValue | undefined, redact: Fetching['redact']): string | undefined {
+  if (!isJsonObject(parsed)) return undefined;
+  const said = [
+    'response.errorMessage',
+    'errorMessage',
+    'error.message',
+    'error',
+    'message',
+    'Error',
+    'errors.0',
+    'errors.0.message',
+  ]
+    .map((at) => scalarText(valueAt(parsed, at)))
+    .find((text) => text !== undefined && text !== '');
+  return said === undefined ? undefined : redact(said).slice(0, maxQuotedCharacters);
 }

@@ -53,13 +53,13 @@ export function encodingProblem(body: Buffer, encoding: string): string | undefi
 
 const space = 0x20;
 
-/** Reads the records of an answer of CSV or XML, as landing reads a file. */
+/** Reads the records of an answer of CSV or XML, as landing reads a file, and of CSV the names of its columns. */
 export function readTable(
   body: Buffer,
   encoding: string,
   { type, delimiter, header, skip }: AnswerFileFormat,
   place: string,
-): { records: JsonValue[] } | { problem: string; lacksList?: boolean } {
+): { records: JsonValue[]; columns?: readonly string[] | undefined } | { problem: string; lacksList?: boolean } {
   const list = new RecordList(maxRecordBytes);
   const settings = { encoding, delimiter, header, skip, ...(type === 'xml' && { records: place }) };
   try {
@@ -79,7 +79,7 @@ export function readTable(
         return { problem: `line ${line} of the answer has more cells than its header has names` };
       records.push(record);
     }
-    return { records };
+    return { records, columns: columns ?? undefined };
   } catch (error) {
     if (!(error instanceof UnusableFile)) throw error;
     const { reason, detail } = error.problem;
