@@ -70,6 +70,27 @@ it.each([
   expect(() => readSources(data)).toThrow(`line 1: sources[0].base_url ${problem}`);
 });
 
+it.each([
+  [{ connector: 'ayet', secrets: { api_key: 'k', ad_slot: '1' }, pull: ['conversions'] }, '"ayet", which has offers'],
+  [
+    { connector: 'awin', secrets: { publisher_id: '1', token: 'k' }, pull: ['offers'] },
+    '"awin", which has conversions',
+  ],
+  [{ ...everflow, pull: [] }, '"everflow", which has offers and conversions'],
+  [
+    {
+      connector: 'http',
+      base_url: 'https://a.example',
+      offers: { fields: { external_id: 'id' } },
+      pull: ['conversions'],
+    },
+    '"http", which has offers',
+  ],
+])('a source that pulls nothing is refused: %j', async (entry, lists) => {
+  const data = await dataOf({ source: 'north', ...entry });
+  expect(() => readSources(data)).toThrow(`sources[0].pull names no list of "connector": ${lists}`);
+});
+
 it('commands that need a file that counts twice say what is wrong with it', async () => {
   const data = await dataOf({ ...everflow, pull: ['conversions'], postback: { token } });
   for (const words of [['list'], ['check'], ['pull', 'north']]) {

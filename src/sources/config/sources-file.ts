@@ -78,7 +78,15 @@ const sourceSchema = z
         'How it [reports conversions](../src/sources/README.md#conversions-that-are-reported) to the tracker',
     }),
   })
-  .transform(({ pull, ...source }) => {
+  .transform(({ pull, ...source }, context) => {
+    const lists = pulledKind.options.filter((kind) => listOf(source, kind) !== undefined);
+    // Each of its pulls would be whole, and bring nothing.
+    if (pull !== undefined && lists.length > 0 && !lists.some((kind) => pull.includes(kind)))
+      context.addIssue({
+        code: 'custom',
+        path: ['pull'],
+        message: `names no list of "connector": "${source.connector}", which has ${lists.join(' and ')}`,
+      });
     // A list that is declared is meant to be pulled, and not beside reports.
     const conversions = source.postback === undefined || source.conversions !== undefined;
     return { ...source, pull: pull ?? pulledKind.options.filter((kind) => kind === 'offers' || conversions) };
@@ -95,7 +103,11 @@ const sourceSchema = z
       context.addIssue({ code: 'custom', path: ['base_url'], message: 'is missing: each network has its own' });
     const nameMistake = source.postback === undefined ? undefined : reportingNameMistake(source.source);
     if (nameMistake !== undefined) context.addIssue({ code: 'custom', path: ['source'], message: nameMistake });
-    if (source.postback !== undefined && pullsConversions(source))
+    if (
+      source.postback !== undefined &&
+      source.pull.includes('conversions') &&
+      listOf(source, 'conversions') !== undefined
+    )
       context.addIssue({ code: 'custom', path: ['postback'], message: countedTwice(source) });
     for (const secret of connector?.secrets ?? [])
       if (source.secrets[secret] === undefined)
@@ -149,14 +161,12 @@ export function sourcesExposure(sourcesFile: string): { problem: string; cure: s
   return { problem: 'can be read by others than its owner', cure: `chmod ${isOwn ? 600 : 640} ${sourcesFile}` };
 }
 
-/** True where conversions are pulled from the network's own list. */
-function pullsConversions({
-  connector,
-  conversions,
-  pull,
-}: Pick<SourceEntry, 'connector' | 'conversions' | 'pull'>): boolean {
-  const known = connectorNamed(connector)?.conversions;
-  return (conversions ?? listsOfNetwork(connector).conversions ?? known) !== undefined && pull.includes('conversions');
+/** Returns a list of a source, as it declares it or its network has it; undefined where there is none. */
+function listOf(
+  { connector, ...declared }: Pick<SourceEntry, 'connector' | 'offers' | 'conversions'>,
+  kind: SourceEntry['pull'][number],
+): unknown {
+  return declared[kind] ?? listsOfNetwork(connector)[kind] ?? connectorNamed(connector)?.[kind];
 }
 
 /** A network's list and its reports have different ids, so each conversion would count twice. */
