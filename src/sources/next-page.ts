@@ -48,16 +48,18 @@ export class Pages {
     answer: FetchedPage,
     { asked: { page }, found, records, total }: Progress,
   ): number | undefined {
-    if (paging.kind === 'single' || found === 0) return undefined;
-    if (total !== undefined && records >= total) return undefined;
+    if (paging.kind === 'single' || (total !== undefined && records >= total)) return undefined;
     // A server may send fewer records than requested: a page that is not full is no end.
-    if (paging.kind === 'row') return page + found;
-    if (total !== undefined) return page + 1;
+    if (paging.kind === 'row') return found === 0 ? undefined : page + found;
+    if (total !== undefined) return found === 0 ? undefined : page + 1;
     this.#isEndStated ||= saysEnd(paging, answer);
     this.#pages = numberAt(answer, paging.pages) ?? this.#pages;
+    // Nor is an empty one where others are stated: some networks filter after they have cut the pages.
     const more = moreOf(paging.more, answer);
     if (more !== undefined) return more ? page + 1 : undefined;
     if (this.#pages !== undefined) return page - paging.first + 1 >= this.#pages ? undefined : page + 1;
+    // A number may be one more for ever.
+    if (found === 0) return undefined;
     const next = numberAt(answer, paging.next);
     if (next !== undefined) return next > page ? next : undefined;
     // Networks leave it out on the last page; where none had it, it says nothing.

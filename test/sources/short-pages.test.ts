@@ -60,6 +60,30 @@ describe('pages that are shorter than asked for', () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
+  it.each<[says: string, paging: object, own: (page: number) => object]>([
+    ['more', { more: 'more' }, (page) => ({ more: page < 5 })],
+    ['pages', { pages: 'pages' }, () => ({ pages: 5 })],
+    ['pages on the first alone', { pages: 'pages' }, (page) => (page === 1 ? { pages: 5 } : {})],
+  ])('are no end where they are empty and the answer has %s', async (_says, paging, own) => {
+    const filled = [1, 4, 5];
+    const { url, asked } = await cutNetwork((_found, page) => {
+      const at = filled.indexOf(page) * 2;
+      const items = at < 0 ? [] : ids.slice(at, at + 2).map((id) => ({ id }));
+      return { items, ...own(page) };
+    });
+    const { pulled, offers } = await pullMine(declared(url, paging));
+    expect(pulled).toMatchObject({ error: null, status: 'done', pages: 5, records: 5 });
+    expect(exportedIds(offers)).toEqual(ids);
+    expect(asked).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('end at an empty one where the next number is always one more', async () => {
+    const { url, asked } = await cutNetwork((items, page) => ({ items, next: page + 1 }));
+    const { pulled } = await pullMine(declared(url, { next: 'next' }));
+    expect(pulled).toMatchObject({ status: 'done', pages: 4, records: 5 });
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+
   it('end at a page of nothing but known records', async () => {
     const { url } = await cutNetwork((found, page) => ({ items: page === 4 ? [{ id: 'd' }, { id: 'e' }] : found }));
     const { pulled, offers } = await pullMine(declared(url, {}));
