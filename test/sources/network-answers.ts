@@ -148,7 +148,7 @@ const version = (label: string, targeting_type: string) => ({
   match_type: 'minimum',
 });
 
-const everflowOffer = (id: number, ruleset: object) => ({
+const everflowOffer = (id: number, ruleset: object, base = 2) => ({
   network_offer_id: id,
   name: 'Stream',
   html_description: '',
@@ -159,7 +159,7 @@ const everflowOffer = (id: number, ruleset: object) => ({
     payouts: {
       total: 2,
       entries: [
-        { entry_name: 'Base', payout_type: 'cpa', payout_amount: 2, is_default: true },
+        { entry_name: 'Base', payout_type: 'cpa', payout_amount: base, is_default: true },
         { entry_name: 'Purchase', payout_type: 'cpa', payout_amount: 0.5, is_default: false },
       ],
     },
@@ -362,6 +362,7 @@ export const networkAnswers: Readonly<Record<string, NetworkAnswers>> = {
         }),
         everflowOffer(31, { platforms: [], os_versions: [version('Windows Phone 8', 'include')] }),
         everflowOffer(32, { platforms: [], os_versions: [version('Web OS 3', 'include')] }),
+        everflowOffer(33, {}, 0),
         everflowOffer(28, { mobile_carriers: [rule('Telekom', 'include')], isps: [] }),
       ];
       const paging = { page: 1, page_size: 2000, total_count: offers.length };

@@ -208,6 +208,8 @@ describe('Everflow', () => {
       events: ['Purchase Purchase 0.5'],
       destination_url: 'https://www.trk.example/DF/2TQJZ3/?sub1={click_id}',
     });
+    // By them alone where the conversion itself pays nothing.
+    expect(offer('everflow', 33)).toMatchObject({ payout: 0.5, events: ['Purchase Purchase 0.5'] });
   });
 });
 

@@ -5,12 +5,12 @@ import { computedMeta, jsonSchema } from '../../kit/intake/mapping/either-form.t
 import { fieldsSchema, type FieldMap } from '../../kit/intake/mapping/mapping-schema.ts';
 import { membersOf, scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { plainText } from '../../kit/intake/mapping/html.ts';
-import { plainDecimal } from '../../kit/intake/mapping/numbers.ts';
 import { rowFilter } from '../../kit/intake/mapping/rows.ts';
 import type { Condition } from '../../kit/intake/mapping/rows-schema.ts';
 import { jsonId } from '../../kit/text/json-id.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 import type { LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
+import { isZero } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import { currencyOf } from '../records/currency.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
@@ -110,7 +110,7 @@ export function declaredOffer(
     const offer: JsonObject = { ...shortFields(record, fields.short), ...mapped.record };
     if (offer['external_id'] !== undefined) offer['external_id'] = plainId(offer['external_id']);
     // An offer that pays by its milestones alone has 0 of its own: their sum counts.
-    if (offer['events'] !== undefined && isZero(offer['payout'])) delete offer['payout'];
+    if (offer['events'] !== undefined && isZero(scalarText(offer['payout']))) delete offer['payout'];
     const currency = offer['currency'] ?? undefined;
     const written = scalarText(currency);
     // What is no text goes on for landing, which refuses it.
@@ -143,10 +143,6 @@ function plainId(value: JsonValue): JsonValue {
   const id = jsonId(value)?.trim() || undefined;
   if (id === undefined) return value;
   return value instanceof JsonNumber ? new JsonNumber(id) : id;
-}
-
-function isZero(amount: JsonValue | undefined): boolean {
-  return plainDecimal(scalarText(amount) ?? '')?.units === 0n;
 }
 
 const lists = new Set(['countries', 'devices', 'categories', 'formats'] satisfies LandingFieldName[] as string[]);

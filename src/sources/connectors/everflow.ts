@@ -1,5 +1,5 @@
 import { jsonText } from '../../kit/text/json-text.ts';
-import { roundedAmount } from '../records/amounts.ts';
+import { isZero, roundedAmount } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import { currencyOf } from '../records/currency.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
@@ -96,6 +96,7 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
   if (!source.keepNonIncentive && forbidsIncentives(title, description)) return { leftOut: 'forbids_incentives' };
   const warnings = new Set<string>();
   const { base, events } = payoutsOf(record, warnings);
+  const payout = base?.text('payout_amount');
   const rules = (of: string) => entriesOf(record, `relationship.ruleset.${of}`);
   const countries = rules('countries');
   const target = targetCountries(wordsOf(countries, 'include'), wordsOf(countries, 'exclude'));
@@ -114,7 +115,8 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
       external_id: record.id('network_offer_id'),
       title,
       description,
-      payout: base?.text('payout_amount'),
+      // One that pays by its events alone has 0 of its own: their sum counts.
+      payout: events.length > 0 && isZero(payout) ? undefined : payout,
       currency: currencyOf(record.text('currency_id'), source.currency),
       events: landingEvents(events),
       status: record.text('offer_status') === 'active' && !isNowhere ? 'active' : 'paused',

@@ -1,4 +1,4 @@
-import { NumberReader } from '../../kit/intake/mapping/numbers.ts';
+import { NumberReader, plainDecimal } from '../../kit/intake/mapping/numbers.ts';
 import { parseMoney } from '../../kit/text/decimal-text.ts';
 
 /** Compares two amounts for sorting. A text that is no amount counts as the highest, and landing rejects it. */
@@ -16,4 +16,9 @@ const shares = new NumberReader({ decimal: '.', strip: [], scale: 0, round: true
  */
 export function roundedAmount(text: string | undefined): string | undefined {
   return text === undefined ? undefined : (shares.read(text) ?? text);
+}
+
+/** True for nothing, however it is written. */
+export function isZero(amount: string | undefined): boolean {
+  return amount !== undefined && plainDecimal(amount)?.units === 0n;
 }
