@@ -95,8 +95,10 @@ async function inspectAsSaid(
     const names = places.map(({ place }) => place);
     const kind = as ?? likelyKind(names);
     const seen = { ...inspection, kind: kind ?? null, records: foreign.count, places };
-    if (kind === undefined)
-      return { ...seen, doubts: [unknownKind, ...(given.records === undefined ? listDoubts(names, records) : [])] };
+    // Records of a list that was found have lists of their own, which are none of the file.
+    const isOfList = given.records !== undefined || (foreign.format === 'json' && foreign.count > 1);
+    const lists = isOfList ? [] : listDoubts(names, records);
+    if (kind === undefined) return { ...seen, doubts: [unknownKind, ...lists] };
     const { headerRow, format } = foreign.file;
     const { mapping, ...proposed } = mappingFor(kind, names, records, {
       configured,
@@ -104,6 +106,7 @@ async function inspectAsSaid(
       format: headerRow === undefined ? given : { ...given, header: headerRow },
       headerRow,
       path,
+      lists,
     });
     if (proposed.mapping_is === 'proposed' && mapping === undefined) return { ...seen, ...proposed };
     const became = await reading.try({ ...file, kind }, mapping, foreign);
@@ -269,12 +272,15 @@ function mappingFor(
     format,
     headerRow,
     path,
+    lists,
   }: {
     configured: FileMapping | undefined;
     isTable: boolean;
     format: FileMapping['format'];
     headerRow: number | undefined;
     path: string | null;
+    /** Says where the records may be instead. */
+    lists: readonly string[];
   },
 ): Pick<Inspection, 'mapping_is' | 'seen' | 'missing' | 'doubts'> & {
   mapping: FileMapping | undefined;
@@ -294,7 +300,7 @@ function mappingFor(
   const { fields, ...said }: Partial<Proposal> & Omit<Proposal, 'fields'> = isOurs
     ? (ofCurrency ?? { seen: {}, missing: [], doubts: [] })
     : proposeMapping(kind, names, records);
-  if (said.missing.length > 0 && format.records === undefined) said.doubts.push(...listDoubts(names, records));
+  if (said.missing.length > 0) said.doubts.push(...lists);
   if (headerRow !== undefined) said.doubts.push(`the names of its columns are in row ${headerRow}, below titles`);
   if (kind !== 'offers' && path?.split('/').length === 2)
     said.doubts.push(

@@ -177,6 +177,13 @@ describe('a file of other columns', () => {
     expect((await inspected(JSON.stringify(row), { as: 'clicks' })).mapping_is).toBe('proposed');
   });
 
+  it('of a list that was found is asked for in no list of its own', async () => {
+    const items = [{ item: 1 }, { item: 2 }];
+    const found = await inspected(JSON.stringify({ count: 2, sales: [{ items }, { items }] }), { as: 'conversions' });
+    expect(found).toMatchObject({ records: 2, missing: expect.arrayContaining(['click_id']) as string[] });
+    expect(found.doubts.filter((doubt) => doubt.includes('--records'))).toEqual([]);
+  });
+
   it.each(['clicks', undefined] as const)('in a list of a document is found there, as %s', async (as) => {
     const click = { offer_id: 7, site_key: 's', user_id: 'u', clicked_at: '2026-11-18T10:00:00Z' };
     const items = ['c-1', 'c-2'].map((click_id) => ({ click_id, ...click }));
