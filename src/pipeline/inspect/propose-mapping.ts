@@ -67,6 +67,13 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
   proposal.missing = mappedFields[kind].required
     .filter((choice) => !choice.some((name) => name in proposal.fields))
     .map((choice) => choice.join(' or '));
+  if (kind === 'conversions' && !('payout' in proposal.fields)) {
+    const amounts = places.filter((place) => !taken.has(place) && hasAmounts(valuesOf(place)));
+    if (amounts.length > 0)
+      proposal.doubts.push(
+        `payout: is it ${amounts.map((place) => JSON.stringify(place)).join(' or ')}? Without it each conversion has the payout of the catalog`,
+      );
+  }
   if (kind === 'clicks' && 'external_id' in proposal.fields && !('offer_id' in proposal.fields))
     proposal.missing.push('source');
   // With all that is required found, the other columns are of no use to us.
@@ -76,6 +83,18 @@ export function proposeMapping(kind: LandingKind, places: readonly string[], rec
       if (hint !== undefined) proposal.doubts.push(hint);
     }
   return proposal;
+}
+
+/** True where most values are numbers with a fraction or the sign of a currency: whole ones may as well be ids. */
+function hasAmounts(values: readonly string[]): boolean {
+  const readers = [{}, ...numberForms].map((form) => new NumberReader({ ...plainNumber, strip: signs, ...form }));
+  const isAmount = (value: string) => {
+    // Accountants write what is below zero in brackets.
+    const bare = value.replace(/^\((.*)\)$/, '$1');
+    const mayBe = /\d[.,]\d/.test(bare) || signs.some((sign) => bare.includes(sign));
+    return mayBe && readers.some((reader) => reader.read(bare) !== undefined);
+  };
+  return values.filter(isAmount).length * 2 > values.length;
 }
 
 /** Columns of unknown names that are looked at. */

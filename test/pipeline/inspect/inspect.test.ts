@@ -177,6 +177,20 @@ describe('a file of other columns', () => {
     expect((await inspected(JSON.stringify(row), { as: 'clicks' })).mapping_is).toBe('proposed');
   });
 
+  it.each([
+    ['4.50', '28.11.2026', '"Share" or "Sales"'],
+    ['(4,50)', '10.0.0.1', '"Share" or "Sales"'],
+    ['$4', '8', '"Share" or "Sales"'],
+    ['4', '1000.7001.1', '"Sales"'],
+  ])('of conversions whose column of amounts nobody knows leave them in doubt: %s', async (share, other, columns) => {
+    const row = (id: string) => `${id};c;approved;2026-11-18T10:00:00Z;${share};1.204,50;${other}\n`;
+    const csv = `Transaction ID;aff_sub;status;Event Time;Share;Sales;Other\n${row('v')}${row('w')}`;
+    const found = await inspected(csv, { as: 'conversions' });
+    expect(found.missing).toEqual([]);
+    const doubt = `payout: is it ${columns}? Without it each conversion has the payout of the catalog`;
+    expect(found.doubts.filter((each) => each.startsWith('payout:'))).toEqual([doubt]);
+  });
+
   it('of a list that was found is asked for in no list of its own', async () => {
     const items = [{ item: 1 }, { item: 2 }];
     const found = await inspected(JSON.stringify({ count: 2, sales: [{ items }, { items }] }), { as: 'conversions' });
