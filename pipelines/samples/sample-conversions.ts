@@ -37,6 +37,7 @@ export function sampleConversions(
       const became = ready[index] as (typeof ready)[number];
       const reason = typeof became === 'string' ? became : null;
       const stored = typeof became === 'string' ? {} : { occurred_at: became.occurredAt, payout: became.payout };
+      const own = fieldsOf(read);
       return {
         id: typeof read === 'string' ? null : reading.redact(read.id),
         becomes: reason === null ? 'conversion' : 'left_out',
@@ -45,8 +46,8 @@ export function sampleConversions(
         warnings: [],
         ...sampledRecord(
           record,
-          { ...fieldsOf(read), ...stored },
-          (other) => fieldsOf(reading.convert(other)),
+          { ...own, ...stored },
+          (other) => fieldsOf(reading.convert(other), own),
           reading.redact,
         ),
       };
@@ -54,9 +55,20 @@ export function sampleConversions(
   };
 }
 
-/** The fields of a conversion under the names of landing; of a record that is none only why. */
-function fieldsOf(read: NetworkConversion | NoConversion): ConvertedRecord {
-  if (typeof read === 'string') return { left_out: read };
+/** Fields without which a record is no conversion, by the reason. */
+const lackedFields: Partial<Record<NoConversion, string>> = {
+  unreadable: 'conversion_id',
+  unknown_status: 'status',
+  bad_time: 'occurred_at',
+  bad_payout: 'payout',
+};
+
+/**
+ * The fields of a conversion under the names of landing. A record that is none has those of `unchanged`, but for the one
+ * that it lacks: the others do not depend on what was changed.
+ */
+function fieldsOf(read: NetworkConversion | NoConversion, unchanged: ConvertedRecord = {}): ConvertedRecord {
+  if (typeof read === 'string') return { ...unchanged, [lackedFields[read] ?? 'left_out']: read };
   return {
     conversion_id: read.id,
     click_id: read.clickId,

@@ -77,7 +77,7 @@ export function sampleOffers(
         reason,
         cure: reason === null ? null : cure(reason),
         warnings,
-        ...sampledRecord(record, values, (other) => fieldsOf(reading.convert(other)), reading.redact),
+        ...sampledRecord(record, values, (other) => fieldsOf(reading.convert(other), read), reading.redact),
       };
     }),
   };
@@ -88,9 +88,10 @@ function becomes(offer: CanonicalOffer | undefined, leftOut: string | undefined)
   return leftOut === undefined ? 'rejected' : 'left_out';
 }
 
-/** The fields of a record for landing; of one that is left out only that. */
-function fieldsOf(read: CanonicalRecord): ConvertedRecord {
-  return 'record' in read ? read.record : { left_out: read.leftOut };
+/** The fields of a record for landing; of one that is left out those of `unchanged`, and that. */
+function fieldsOf(read: CanonicalRecord, unchanged: CanonicalRecord): ConvertedRecord {
+  if ('record' in read) return read.record;
+  return { ...('record' in unchanged ? unchanged.record : {}), left_out: read.leftOut };
 }
 
 /** Names of the fields that a stored offer has under another name. */

@@ -6,6 +6,7 @@ import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts'
 import { simulatedOffers } from '../../src/demo/simulator/offers.ts';
 import { sampledText } from '../../src/cli/sampled-text.ts';
 import type { SampledPages } from '../../pipelines/samples/sample-pages.ts';
+import type { SampledRecord } from '../../pipelines/samples/sampled-record.ts';
 import { dataWith, serve, terminal } from '../support/declared-network.ts';
 import { answered } from '../support/new-source.ts';
 
@@ -24,6 +25,16 @@ async function sampleOf(source: object, sample: number, settings = '{"rates": {"
   await writeFile(data.settingsFile, settings);
   const [checked] = await checkSources({ data, terminal, sample }, clock);
   return checked as CheckedSource;
+}
+
+/** Those of the fields that are there are made of places, and none of them of another one's. */
+function expectOwnPlaces(fields: SampledRecord['fields'], names: readonly string[]) {
+  const places: string[] = [];
+  for (const { field, from } of fields.filter((each) => names.includes(each.field))) {
+    expect(from, field).not.toEqual([]);
+    places.push(...from.map(({ place }) => place));
+  }
+  expect(places).toEqual([...new Set(places)]);
 }
 
 describe.for(Object.entries(dialects))('a page of %s', ([connector, dialect]) => {
@@ -50,9 +61,9 @@ describe.for(Object.entries(dialects))('a page of %s', ([connector, dialect]) =>
     const wanted = offers.filter(({ forbidsIncentives, pays }) => !forbidsIncentives && pays === 'flat');
     const taken = sampled?.sample.filter(({ becomes }) => becomes === 'offer') ?? [];
     expect(taken.map(({ id }) => id)).toEqual(wanted.map((offer) => dialect.idOf(offer)));
-    for (const { fields } of taken)
-      for (const name of ['external_id', 'title', 'payout'])
-        expect(fields.find(({ field }) => field === name)?.from, name).not.toEqual([]);
+    for (const { fields } of taken) expectOwnPlaces(fields, ['external_id', 'title', 'payout']);
+    for (const { fields } of listed?.sample ?? [])
+      expectOwnPlaces(fields, ['conversion_id', 'status', 'occurred_at', 'payout']);
     const others = sampled?.sample.filter(({ becomes }) => becomes !== 'offer') ?? [];
     expect(others.every(({ reason, cure }) => reason !== null && cure !== null)).toBe(true);
     const expected = {
