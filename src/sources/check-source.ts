@@ -8,7 +8,7 @@ import { pagesOf } from './http/pages.ts';
 import { windowValues } from './http/window-days.ts';
 import { CampaignLinks } from './campaign-links.ts';
 import type { ResolvedSource } from './resolve-source.ts';
-import { pageFacts, requireColumn, requireIds } from './fetch-all-pages.ts';
+import { pageFacts, requireIds } from './fetch-all-pages.ts';
 import { firstAddress } from './next-page.ts';
 import { isNamedConversion } from './pull-conversions.ts';
 import { isNamedOffer } from './pull-offers.ts';
@@ -107,8 +107,7 @@ async function offersPage(
   const { records, total } = pageFacts(stream, page);
   const links = new CampaignLinks(source, fetching);
   const read = records.map((record) => ({ isNamed: isNamedOffer(record, readOffer(source, record, links), idAt) }));
-  requireColumn(idAt, page);
-  requireIds(stream.records, idAt, records, read);
+  requireIds(stream.records, idAt, page, records, read);
   const linked = campaigns === undefined ? records.length : Math.min(shown, records.length);
   await links.learn(records.slice(0, linked));
   return { total: total ?? null, records, links, linked };
@@ -124,8 +123,7 @@ async function conversionsPage(
   const page = await pagesOf(source, stream, fetching, days)(firstAddress(stream));
   const { records } = pageFacts(stream, page);
   const read = records.map((record) => ({ isNamed: isNamedConversion(record, readConversion(source, record), idAt) }));
-  requireColumn(idAt, page);
-  requireIds(stream.records, idAt, records, read);
+  requireIds(stream.records, idAt, page, records, read);
   return { records };
 }
 

@@ -3,7 +3,7 @@ import { keysAbove } from '../kit/intake/mapping/places.ts';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import { maxCatalogRecords } from '../kit/vocabulary/offer-bounds.ts';
 import type { Stream } from './connectors/declaration.ts';
-import { FetchError, type FetchedPage } from './http/fetcher.ts';
+import { FetchError, quotedError, type FetchedPage } from './http/fetcher.ts';
 import type { PageAddress } from './http/pages.ts';
 import { recordsAt } from './records/records-at.ts';
 import { firstAddress, numberAt, Pages } from './next-page.ts';
@@ -76,8 +76,7 @@ export async function fetchAllPages<Item extends ListItem>(
     const { records: onPage, total: stated } = pageFacts(stream, answer);
     const found = onPage.map((record) => reading.read(record));
     pages++;
-    requireColumn(reading.idAt, answer);
-    requireIds(stream.records, reading.idAt, onPage, found);
+    requireIds(stream.records, reading.idAt, answer, onPage, found);
     records += found.length;
     if (pages === 1) first = total = stated;
     else if (stated !== undefined && total !== undefined && stated !== total) {
@@ -128,15 +127,17 @@ export async function fetchAllPages<Item extends ListItem>(
 export function requireIds(
   place: string,
   idAt: readonly string[] | undefined,
+  answer: FetchedPage,
   records: readonly JsonValue[],
   read: readonly Pick<ListItem, 'isNamed'>[],
 ): void {
+  requireColumn(idAt, answer);
   if (records.length === 0 || read.some(({ isNamed }) => isNamed)) return;
   const where = place === '' ? 'the answer' : `"${place}"`;
   const id = idAt === undefined ? 'an id' : `an id at ${idAt.map((at) => `"${at}"`).join(' or ')}`;
   throw new FetchError(
     `${where} has no record with ${id}: the first of ${records.length} is ${shapeOf(records[0])}. ` +
-      'Either the answer is an error, or the list moved and its declaration has to follow',
+      `Either the answer is an error, or the list moved and its declaration has to follow${quotedError(answer)}`,
   );
 }
 
@@ -144,11 +145,11 @@ export function requireIds(
  * Throws `FetchError` where a CSV lacks the column of the ids: an error in plain text is a header without rows, which
  * would count as an empty list.
  */
-export function requireColumn(idAt: readonly string[] = [], { columns }: FetchedPage): void {
+function requireColumn(idAt: readonly string[] = [], { columns }: FetchedPage): void {
   if (columns === undefined || idAt.length === 0 || idAt.flatMap(keysAbove).some((key) => columns.includes(key)))
     return;
   throw new FetchError(
-    `the answer has no column ${idAt.map((at) => `"${at}"`).join(' or ')}: its header is ${quoted(columns)}. Either the answer is an error, ` +
+    `the answer has no column ${idAt.map((at) => `"${at}"`).join(' or ')}: its header is ${quoted(columns) || 'a long text'}. Either the answer is an error, ` +
       'or the columns have other names and its declaration has to follow; a text that means no records goes into "errors", with "do": "end"',
   );
 }
@@ -176,14 +177,13 @@ function repeatCure(kind: Stream['paging']['kind']): string {
   return `the server ignores the ${number}; where the list has one page, leave "paging" out`;
 }
 
-function recordsOf({ format, records }: Stream, { body, said }: FetchedPage): JsonValue[] {
-  if (format.type !== 'json') return boundedRecords(body as JsonValue[]);
+function recordsOf({ format, records }: Stream, answer: FetchedPage): JsonValue[] {
+  if (format.type !== 'json') return boundedRecords(answer.body as JsonValue[]);
   let found: JsonValue[];
   try {
-    found = recordsAt(body, records);
+    found = recordsAt(answer.body, records);
   } catch (error) {
-    if (error instanceof FetchError && said !== undefined) throw new FetchError(`${error.message}; it says "${said}"`);
-    throw error;
+    throw error instanceof FetchError ? new FetchError(error.message + quotedError(answer)) : error;
   }
   return boundedRecords(found);
 }

@@ -86,6 +86,13 @@ describe('a declared request', () => {
     expect(sent[1]?.headers.authorization).toBe('Bearer t0k3n');
   });
 
+  it('that gets an error in place of a token quotes it', async () => {
+    const base_url = await serve(() => JSON.stringify({ error: { message: 'no such client' } }));
+    const offers = { token: { path: '/token', at: 'access_token' }, headers: { A: '{token}' }, fields };
+    const { pulled } = await pullMine({ connector: 'http', base_url, secrets, offers });
+    expect(pulled?.error).toMatch(/\/token: the answer has no "access_token"; it says "no such client"$/);
+  });
+
   it('takes a token from another host where that is declared', async () => {
     const asked: string[] = [];
     const tokens = await serve(({ pathname }, _headers, body) => {

@@ -104,6 +104,13 @@ describe('a list in which no record has an id is no list', () => {
   });
 });
 
+it('an error in place of a list that is the answer itself is quoted', async () => {
+  const url = await serve(() => JSON.stringify({ error: 'invalid_token', message: 'who are you' }));
+  const data = await dataWith({ source: 'mine', connector: 'http', base_url: url, offers: { fields } });
+  const error = expect.stringContaining('its declaration has to follow; it says "invalid_token"') as string;
+  expect(await pullSources({ data, terminal })).toMatchObject([{ status: 'failed', error }]);
+});
+
 describe('a CSV without the column of its ids is no list', () => {
   const columns = {
     conversion_id: 'Trans ID',
@@ -119,6 +126,7 @@ describe('a CSV without the column of its ids is no list', () => {
     [header, {}, 'done', null],
     ['', {}, 'done', null],
     ['Error Code 4002: Invalid token\n', {}, 'failed', says('its header is "Error Code 4002: Invalid token"')],
+    [`Error: ${'the token has expired '.repeat(3)}\n`, {}, 'failed', says('its header is a long text. Either')],
     ['Transaction,SubId,Date,State\n', {}, 'failed', says('the answer has no column "Trans ID"')],
     ['No results.\n', {}, 'failed', says('a text that means no records goes into "errors", with "do": "end"')],
     ['No results.\n', { errors: [{ contains: 'no results', do: 'end' }] }, 'done', null],

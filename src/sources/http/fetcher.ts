@@ -59,6 +59,11 @@ export interface FetchedPage {
   columns?: readonly string[] | undefined;
 }
 
+/** Quotes the error text of a page, as the end of a sentence about what the page lacks. */
+export function quotedError({ said }: FetchedPage): string {
+  return said === undefined ? '' : `; it says "${said}"`;
+}
+
 /**
  * Fetches and parses one page as the stream declares it, within the budget, with retries where they may help. Throws
  * `FetchError` without a good answer, and the signal's reason after it is aborted.

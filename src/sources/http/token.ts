@@ -1,6 +1,6 @@
 import type { Stream } from '../connectors/declaration.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
-import { fetchPage, FetchError, type Fetching } from './fetcher.ts';
+import { fetchPage, FetchError, quotedError, type Fetching } from './fetcher.ts';
 import { fillRequest, type TemplateValues } from './request-template.ts';
 
 /** A short-lived token, fetched when it is first needed and again when the network refuses it. */
@@ -46,10 +46,10 @@ export class Token {
     const { base_url = this.#baseUrl, at, ...declared } = token;
     const request = fillRequest({ method: 'POST', query: {}, ...declared }, base_url, this.#secrets);
     const rules = { errors, budget, success: [], format: { type: 'json' as const }, records: '' };
-    const { body } = await fetchPage(request, rules, this.#fetching);
-    const text = scalarText(valueAt(body, at));
+    const page = await fetchPage(request, rules, this.#fetching);
+    const text = scalarText(valueAt(page.body, at));
     if (text === undefined)
-      throw new FetchError(`${request.url.host}${request.url.pathname}: the answer has no "${at}"`);
+      throw new FetchError(`${request.url.host}${request.url.pathname}: the answer has no "${at}"${quotedError(page)}`);
     this.#onToken(text);
     return { token: text };
   }
