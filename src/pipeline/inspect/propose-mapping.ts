@@ -1,7 +1,7 @@
 import { knownPlaces } from '../../kit/intake/known-names.ts';
 import { knownState, timeForms } from '../../kit/intake/known-values.ts';
 import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
-import { NumberReader } from '../../kit/intake/mapping/numbers.ts';
+import { NumberReader, plainDecimal } from '../../kit/intake/mapping/numbers.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { hasOwnOffset, timeReader } from '../../kit/intake/mapping/times.ts';
 import { counted } from '../../kit/text/counted.ts';
@@ -23,6 +23,7 @@ export interface Proposal {
 }
 
 const moneyFields = new Set(['payout']);
+const capFields = new Set(['daily_cap', 'daily_click_cap']);
 const timeFields = new Set(['clicked_at', 'occurred_at', 'changed_at', 'created_at', 'updated_at']);
 const end = new Date('9999-12-31T23:59:59Z');
 
@@ -139,7 +140,14 @@ function ruleFor(field: string, place: string, values: readonly string[], propos
   if (field === 'status' && proposal.fields['conversion_id'] !== undefined) return stateRule(place, values, proposal);
   if (moneyFields.has(field)) return moneyRule(field, place, values, proposal);
   if (timeFields.has(field)) return timeRule(field, place, values, proposal);
-  return place;
+  return capFields.has(field) ? capRule(field, place, values, proposal) : place;
+}
+
+/** Exports write no limit as 0, which of ours would let nothing through. */
+function capRule(field: string, place: string, values: readonly string[], { doubts }: Proposal): unknown {
+  if (!values.some((value) => plainDecimal(value)?.units === 0n)) return place;
+  doubts.push(`${field}: its 0 is taken for no limit; without "none" such an offer would take nothing`);
+  return { at: place, none: [0] };
 }
 
 function stateRule(place: string, values: readonly string[], proposal: Proposal): unknown {

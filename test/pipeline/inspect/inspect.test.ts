@@ -191,6 +191,20 @@ describe('a file of other columns', () => {
     expect(found.doubts.filter((each) => each.startsWith('payout:'))).toEqual([doubt]);
   });
 
+  it('of offers whose cap is 0 have none', async () => {
+    const row = (id: number, cap: string) => `${id},A,1.5,${cap},25\n`;
+    const csv = `Offer ID,Name,Payout,Daily Conversion Cap,Daily Click Cap\n${row(1, '0')}${row(2, '0.00')}${row(3, '40')}`;
+    const found = await inspected(csv, { name: 'landing/offers/net/a.csv' });
+    expect(found.written?.['fields']).toMatchObject({
+      daily_cap: { at: 'Daily Conversion Cap', none: [0] },
+      daily_click_cap: 'Daily Click Cap',
+    });
+    expect(found.doubts.filter((doubt) => doubt.startsWith('daily_'))).toEqual([
+      'daily_cap: its 0 is taken for no limit; without "none" such an offer would take nothing',
+    ]);
+    expect(found.rows.map((offer) => (offer as { daily_cap: unknown }).daily_cap)).toEqual([null, null, 40]);
+  });
+
   it('of a list that was found is asked for in no list of its own', async () => {
     const items = [{ item: 1 }, { item: 2 }];
     const found = await inspected(JSON.stringify({ count: 2, sales: [{ items }, { items }] }), { as: 'conversions' });
