@@ -142,6 +142,9 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
   const brought = join(data.scratch, 'state-of-storage.duckdb');
   if (pointer.state !== null) await fetchBlocks(store, state.blocks, brought, data.stateFile, effects);
   await bringFiles(sync, state.files, before?.known.state.files ?? {});
+  // A state without a note of storage would be this machine's own, should the takeover break off from here on.
+  if (before === undefined)
+    await writeSyncState(data, { url: store.url, stored: null, known: { state: nothing, digests: [] } }, effects);
   const request = {
     command: 'run',
     waitSeconds: settings.lock_wait_seconds,
