@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultSettings, parseSettings } from '../../src/kit/config/settings.ts';
 import { exitCode } from '../../src/kit/errors/errors.ts';
@@ -85,6 +86,30 @@ it('with PostgreSQL away a refresh publishes, says so in one line, and loses not
   await pipeline.refresh(at('12:03'));
   expect(told).toHaveLength(2);
   expect(await pipeline.ask("SELECT webhook_id FROM postbacks WHERE state = 'delivered'")).toHaveLength(2);
+});
+
+it.for([
+  ['default_transaction_read_only = on', 'in a read-only transaction'],
+  ["lock_timeout = '1ms'", 'due to lock timeout'],
+] as const)('with %s a refresh publishes, as where PostgreSQL is away', async ([setting, reason]) => {
+  const address = await server.database();
+  const database = new URL(address).pathname.slice(1);
+  const { pipeline, told } = await network(address);
+  await pipeline.refresh(at('12:00'));
+  await convert(pipeline, 'v2');
+  await server.query('postgres', `ALTER DATABASE ${database} SET ${setting}`);
+  const other = new pg.Client({ connectionString: address });
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query('BEGIN READ WRITE; SELECT FROM offerline.store FOR UPDATE');
+  await expect(pipeline.refresh(at('12:01'))).rejects.toThrow(
+    new RegExp(`\\(postbacks\\.store\\) cannot be reached: .*${reason}`),
+  );
+  await other.query('ROLLBACK');
+  expect(await pipeline.ask('SELECT conversion_id FROM conversions ORDER BY ALL')).toHaveLength(2);
+  await server.query('postgres', `ALTER DATABASE ${database} RESET ALL`);
+  await pipeline.refresh(at('12:02'));
+  expect(new Set(told).size).toBe(2);
 });
 
 it('takes its address from the environment or a file, and repeats no part of one that is wrong', async () => {

@@ -60,8 +60,9 @@ const passLock = (storeId: string) => lockKey(storeId, 'pass');
 export async function beginPass({ session, storeId }: OpenStore, now: number): Promise<PassStore> {
   await session.hurry();
   const [row] = await session.query('SELECT pg_try_advisory_lock_shared($1) AS taken', [passLock(storeId)]);
-  // A move may have come to its end between opening and here.
-  const [found] = await session.query('SELECT store_id, standing FROM store');
+  // A move may have come to its end between opening and here. The lock shows, also where nothing is due, whether the
+  // store takes writes at all.
+  const [found] = await session.query('SELECT store_id, standing FROM store FOR UPDATE');
   assertInUse(found?.['standing'] as StoreUse, session.where);
   if (row?.['taken'] !== true || found?.['store_id'] !== storeId)
     throw new DeliveryBusyError('The deliveries are being moved to another store: run again when that has ended');

@@ -269,9 +269,10 @@ function isOfServer(error: unknown): boolean {
 }
 
 /**
- * Connection lost, a transaction that was silent for too long, not let in, no such database, too many connections,
- * shutting down: another time it may be there.
+ * Connection lost, a transaction that was silent for too long, not let in, no such database, too many connections, no
+ * room, shutting down, a statement cancelled; read-only after a failover or on a full disk, no right to write, a lock
+ * that others hold for too long: another time it may be there.
  */
 function isAway(error: unknown): boolean {
-  return /^(08|25P03|28|3D|53|57P)/.test(String((error as { code?: unknown }).code));
+  return /^(08|25006|25P03|28|3D|42501|53|55P03|57|58)/.test(String((error as { code?: unknown }).code));
 }
