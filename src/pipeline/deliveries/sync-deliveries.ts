@@ -177,6 +177,11 @@ async function readChanges(state: StateDatabase, store: SyncStore, reading: Read
   for (;;) {
     const changes = await store.changesSince(reading.upTo, chunkRows);
     if (changes.upTo === reading.upTo) return;
+    if (changes.upTo < reading.upTo) {
+      // It came back from an older copy of itself, and has given numbers again that were read before.
+      reading.upTo = 0;
+      continue;
+    }
     await state.transaction(async () => {
       await storeStates(connection, changes.postbacks);
       await storeAttempts(connection, changes.attempts);
