@@ -115,9 +115,10 @@ export class PullLedger implements Disposable {
       .run(finishedAt, ...columns.map((name) => end[name] ?? null), pullId);
   }
 
-  /** Number of the newest pull; 0 without any. */
-  get newestId(): number {
-    return Number(this.#database.prepare('SELECT max(pull_id) AS pull_id FROM pulls').get()?.['pull_id'] ?? 0);
+  /** Begin of a pull; undefined where the ledger has none of that number. */
+  beginOf(pullId: number): Moment | undefined {
+    const row = this.#database.prepare('SELECT started_at FROM pulls WHERE pull_id = ?').get(pullId);
+    return row?.['started_at'] as Moment | undefined;
   }
 
   /** Ended pulls after the given one, oldest first, up to the first that is running. */

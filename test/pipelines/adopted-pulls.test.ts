@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { OfferlineError } from '../../src/kit/errors/errors.ts';
 import { acquireProcessLock } from '../../src/kit/files/process-lock.ts';
@@ -48,6 +48,30 @@ it('pulls are in the run ledger once the next run has begun, each once', slow, a
     '2 pull north failed',
     '1 pull north done',
   ]);
+});
+
+it('pulls of two machines, which take the state over from each other, are in the run ledger once', slow, async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  const pull = (at: string) => {
+    using ledger = new PullLedger(data);
+    ledger.end(ledger.begin('north', at), at, { status: 'done', records: 3 });
+  };
+  /** The state goes to the other machine, and the ledger of pulls is each machine's own. */
+  const takeOver = async () => {
+    await rename(data.sources, `${data.sources}-next`);
+    await rename(`${data.sources}-other`, data.sources).catch(() => undefined);
+    await rename(`${data.sources}-next`, `${data.sources}-other`);
+  };
+  for (const minute of ['10', '20', '30']) pull(`2026-03-10T11:${minute}:00Z`);
+  await pipeline.ingest(noon);
+  for (const minute of ['40', '50']) {
+    await takeOver();
+    pull(`2026-03-10T11:${minute}:00Z`);
+    await pipeline.ingest(noon);
+  }
+  const adopted = readRecentRuns(data).runs.filter((run) => run.pipeline === 'pull north');
+  expect(adopted.map(({ started_at }) => started_at.slice(14, 16))).toEqual(['50', '40', '30', '20', '10']);
 });
 
 it('a damaged ledger of pulls stops pulls alone, until the doctor puts it aside', slow, async () => {
