@@ -100,13 +100,13 @@ export class PostgresSession {
       throw new UsageError(
         'postbacks.store is not an address such as postgres://user:password@host/database; a % in it is written %25',
       );
-    const session = new PostgresSession(new URL(address));
+    const session = PostgresSession.#of(new URL(address));
     try {
       await session.#client.connect();
       session.#backend = await session.backend();
       // A pool in between reports a number of its own.
       if (session.#backend !== session.#fields.processID) {
-        const another = new PostgresSession(new URL(address));
+        const another = PostgresSession.#of(new URL(address));
         try {
           await another.#client.connect();
           await another.hurry();
@@ -120,6 +120,20 @@ export class PostgresSession {
     } catch (error) {
       await session.close();
       throw error instanceof OfferlineError ? error : session.#away(error);
+    }
+  }
+
+  /** Throws `UsageError` where a file that the address names cannot be read. */
+  static #of(address: URL): PostgresSession {
+    try {
+      return new PostgresSession(address);
+    } catch (error) {
+      const { syscall, message } = error as NodeJS.ErrnoException;
+      if (syscall === undefined) throw error;
+      throw new UsageError(
+        `postbacks.store: a file that the address names (sslrootcert, sslcert, sslkey) cannot be read: ${message}`,
+        { cause: error },
+      );
     }
   }
 
