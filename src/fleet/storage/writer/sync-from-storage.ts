@@ -154,8 +154,9 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
   if (existsSync(data.deliveriesFile))
     await quarantineDeliveries(data, reason, request, effects, 'replaced-deliveries');
   // What this machine made beyond storage's state comes of its landing files again. A log would be replayed into the
-  // other state, and key runs of the same name would pass for those of its events: they are made again.
-  for (const path of [`${data.stateFile}.wal`, data.stateCopies, data.damageNote, data.keys])
+  // other state, key runs of the same name would pass for those of its events, and a run that failed here for the last
+  // one of all: they are made again.
+  for (const path of [`${data.stateFile}.wal`, data.stateCopies, data.damageNote, data.keys, data.recentRunsFile])
     await effects.files.remove(path, 'storage: what belongs to the state before removed');
   if (pointer.state === null) await effects.files.remove(data.stateFile, 'storage: state removed');
   else await effects.files.rename(brought, data.stateFile, 'storage: state renamed');

@@ -1,0 +1,68 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { refresh } from '../../../pipelines/refresh.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
+import '../../../src/cli/compose.ts';
+import { acquireSchedulerLock } from '../../../src/cli/schedule/schedule.ts';
+import { ObjectStore } from '../../../src/fleet/storage/object-store.ts';
+import { syncFromStorage } from '../../../src/fleet/storage/writer/sync-from-storage.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
+import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { readStatus } from '../../../src/pipeline/status/status.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { slow } from '../../support/slow.ts';
+import { SmallBucket } from '../../support/small-bucket.ts';
+
+const noon = '2026-03-10T12:00:00Z';
+const now = Date.parse(noon);
+const logger = createLogger({ write: () => true }, 'silent');
+
+const offer = { id: 1, external_id: 'one', title: 'One', payout: '1.5' };
+
+/** Two machines on one storage, with one landing folder: one that wrote before, and one that writes after it. */
+async function machines() {
+  const bucket = await SmallBucket.start();
+  onTestFinished(() => bucket.close());
+  const storage = {
+    url: `s3://${bucket.name}/network`,
+    endpoint: bucket.url,
+    access_key_id: 'id',
+    secret_access_key: 'very/secret+key',
+  };
+  const settings = { storage };
+  const before = await PipelineUnderTest.create(new Date(noon), { settings });
+  onTestFinished(() => before[Symbol.asyncDispose]());
+  await before.refresh(noon);
+  const writer = await PipelineUnderTest.bare(new Date(noon));
+  onTestFinished(() => writer[Symbol.asyncDispose]());
+  await writer.configure(settings);
+  await writeFile(writer.data.sitesFile, JSON.stringify({ sites: [] }));
+  const standby = before.data;
+  await symlink(standby.landing, writer.data.landing);
+  const standBy = async () => {
+    using store = await ObjectStore.open(storageSchema.parse(storage));
+    await syncFromStorage({ data: standby, settings: readSettings(standby), logger, effects: realEffects, store });
+    const lock = await acquireSchedulerLock(standby.storageScheduleLockFile);
+    onTestFinished(() => lock.release());
+  };
+  return { before, standby, writer, standBy, statusOfStandby: () => readStatus(standby, readSettings(standby), now) };
+}
+
+it('a standby whose own last run failed shows nothing of it once another machine has written', slow, async () => {
+  const { before, standby, writer, standBy, statusOfStandby } = await machines();
+  const rename = async (...[from, to, step]: Parameters<typeof realEffects.files.rename>) => {
+    if (step === 'current link: switched') throw new Error('a disk that fails');
+    return realEffects.files.rename(from, to, step);
+  };
+  const effects = { ...realEffects, now: () => now, files: { ...realEffects.files, rename } };
+  await before.landOffers('net', [offer]);
+  const request = { data: standby, terminal: { logger, progress: noProgress }, asOf: noon };
+  await expect(refresh(request, effects)).rejects.toThrow('a disk that fails');
+  expect((await statusOfStandby()).alarms.join()).toContain('and no run has been good since');
+  await writer.refresh(noon);
+  await standBy();
+  expect(await statusOfStandby()).toMatchObject({ last_failure: null, alarms: [] });
+});
