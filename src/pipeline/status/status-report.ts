@@ -66,7 +66,7 @@ export interface StatusReport extends PublishedStatus {
   /** Trouble with `sites.json`, without secrets. */
   sites: string[];
   landing: LandingReport;
-  /** Sources that are pulled. */
+  /** Sources that this machine pulls. */
   sources: SourceReport[];
   /** Mirrored pictures; null where none are mirrored. */
   pictures: PicturesReport | null;
@@ -235,10 +235,11 @@ function readPictures(data: DataDirectory, now: number): PicturesReport {
   }
 }
 
-/** Adds the state of pulls, or the trouble with `sources.json`. */
+/** Adds the state of pulls, or the trouble with `sources.json`. On standby there are none: the writer pulls. */
 function readPulls(data: DataDirectory, report: StatusReport, now: number): void {
   try {
-    report.sources = readSourceReports(data, now);
+    const sources = readSourceReports(data, now);
+    report.sources = report.schedule.role === 'stands_by' ? [] : sources;
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     report.sources_file = [error.message];
