@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { RedisCounter, redisPatience } from '../../src/fleet/shared-limits/redis-counter.ts';
 import { hour, minute, SlidingWindows } from '../../src/kit/http/sliding-windows.ts';
@@ -174,6 +175,26 @@ test('no log line has the password', async () => {
   await one().start();
   expect(one().log[0]?.reason).toContain('WRONGPASS');
   for (const server of servers) expect(JSON.stringify(server.log)).not.toContain(password);
+});
+
+test('a user who may run no script is said to count nothing once, not at each request', async () => {
+  await redis.command('ACL', 'SETUSER', 'limits', 'on', `>${password}`, '~offerline:*', '+@all', '-@scripting');
+  const address = redis.address.replace('//:', '//limits:');
+  const lost: string[] = [];
+  const options = {
+    address,
+    clock: clock.lua,
+    onLost: (reason: string) => lost.push(reason),
+    onBack: () => lost.push('back'),
+  };
+  const counter = await RedisCounter.open(options);
+  for (let request = 0; request < 3; request++) {
+    expect(await counter.count('site', { name: 's', limit: 10, length: hour }, String(request))).toBeUndefined();
+    // Longer than until it is tried again.
+    await setTimeout(600);
+  }
+  counter.close();
+  expect(lost).toEqual([expect.stringContaining('NOPERM')]);
 });
 
 test('servers that have reported within a minute are counted', async () => {

@@ -7,6 +7,9 @@ const retryMilliseconds = 500;
 
 const prefix = 'offerline:limits:';
 
+/** A window that every new connection counts in, under one name: there always is room. */
+const connection = { limit: 2, length: 1000 };
+
 /** Lua that sets `now`, milliseconds since the epoch: Redis' own clock, one for all servers. */
 const redisClock = `
 local time = redis.call('TIME')
@@ -113,9 +116,8 @@ export class RedisCounter {
   async count(scope: string, { name, limit, length }: LimitBucket, id = ''): Promise<Decision | undefined> {
     const client = this.#client;
     if (client === undefined) return undefined;
-    const words = ['EVAL', this.#script, '1', `${prefix}${scope}:${name}`, String(limit), String(length), id];
     try {
-      const reply = (await inTime(client.sendCommand(words), this.#patience)) as number[];
+      const reply = await this.#ask(client, `${scope}:${name}`, { limit, length }, id);
       const [allowed, counted = 0, now = 0, oldestAt = 0, blockingAt = 0] = reply;
       return { allowed: allowed === 1, counted, now, oldestAt, blockingAt };
     } catch (error) {
@@ -148,6 +150,17 @@ export class RedisCounter {
     this.#client = undefined;
   }
 
+  /** Runs the script on a window. Throws where Redis refuses it, or is late. */
+  async #ask(
+    client: Client,
+    window: string,
+    { limit, length }: Omit<LimitBucket, 'name'>,
+    id: string,
+  ): Promise<number[]> {
+    const words = ['EVAL', this.#script, '1', `${prefix}${window}`, String(limit), String(length), id];
+    return (await inTime(client.sendCommand(words), this.#patience)) as number[];
+  }
+
   /** Undefined where Redis counts from now on, else the reason why it cannot. */
   async #connect(): Promise<string | undefined> {
     // The library is loaded where Redis is configured, and nowhere else.
@@ -163,8 +176,8 @@ export class RedisCounter {
     client.on('error', (error) => this.#lose(client, error));
     try {
       await inTime(client.connect(), 2_000);
-      // A replica or a Redis that loads its data answers, and counts nothing.
-      await inTime(client.sendCommand(['SET', `${prefix}probe`, '1', 'PX', '1000']), this.#patience);
+      // A replica, a Redis that loads its data, or one whose user may run no script answers, and counts nothing.
+      await this.#ask(client, 'connection', connection, 'connection');
       if (this.#isClosed) throw new Error('the service is closed');
       this.#client = client;
       return undefined;
