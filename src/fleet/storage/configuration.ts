@@ -12,7 +12,7 @@ import type { Logger } from '../../kit/logging/log.ts';
 import { noteConfiguration } from '../../pipeline/runs/configuration-note.ts';
 import { compareTexts } from '../../kit/text/compare-texts.ts';
 
-/** Digests of what decides figures and rewards, by file. */
+/** Digests of what decides figures, rewards and feeds, by file. */
 export const configurationSchema = z.object({ salt: z.string(), files: z.record(z.string(), z.string()) });
 export type ConfigurationDigest = z.output<typeof configurationSchema>;
 
@@ -22,8 +22,16 @@ const contents: Record<string, (data: DataDirectory) => unknown> = {
   'sources.json': ({ sourcesFile }) => withoutReferences(JSON.parse(readTextFile(sourcesFile))),
   // All else is of the machine: addresses, ports, plans, engines.
   'offerline.json': (data) => {
-    const { sources, logs, files, rates, retention } = readSettings(data);
-    return withoutReferences({ sources, logs, files, rates, retention });
+    const { sources, logs, files, rates, retention, hide_capped_offers } = readSettings(data);
+    // Left out where it is off, as an earlier version does always.
+    return withoutReferences({
+      sources,
+      logs,
+      files,
+      rates,
+      retention,
+      ...(hide_capped_offers && { hide_capped_offers }),
+    });
   },
 };
 export const comparedFiles = Object.keys(contents);

@@ -52,6 +52,7 @@ it.each([
   ['sites.json', { sites: { commission: 0.5 } }],
   ['sources.json', { sources: { sources: [{ ...sources[0], time_zone: '+02:00' }] } }],
   ['offerline.json', { settings: { rates: { EUR: '1.09' } } }],
+  ['offerline.json', { settings: { hide_capped_offers: true } }],
   ['offerline.json', { settings: { logs: { clicks: { time_zone: 'UTC' } } } }],
 ])('%s that differs by %j is named, until it is changed', async (name, own) => {
   const published = await digestConfiguration(one);
