@@ -23,7 +23,8 @@ export function seenOfAnotherLine(
   onUnreadable?: (unreadable: UnreadableNote) => void,
 ): SeenPointer | undefined {
   const seen = readNote(data.seenPointerFile, seenSchema, onUnreadable);
-  if (seen?.url !== url || serial === undefined) return undefined;
+  // An earlier version kept the slash that settings may end with.
+  if (seen?.url.replace(/\/$/, '') !== url || serial === undefined) return undefined;
   const ahead = serial - seen.serial;
   const then = ahead === 0 ? swap : previous?.[ahead - 1];
   return ahead < 0 || (then !== undefined && then !== seen.swap) ? seen : undefined;

@@ -12,6 +12,8 @@ export const storageSchema = z
         error:
           'is not an address such as s3://bucket/prefix: the bucket’s name has 3 to 63 lower-case letters, digits, dots and hyphens',
       })
+      // A machine notes its storage by this address: with a slash at its end it would be another one.
+      .overwrite((url) => url.replace(/\/$/, ''))
       .describe('Bucket, and the prefix in it that is ours alone: `s3://bucket/prefix`'),
     endpoint: z
       .url({ protocol: /^https?$/ })

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import type { StoredPointer } from '../../../src/fleet/storage/pointer.ts';
 import { assertFollowsOnSeen, ForkedPointerError, rememberSeen } from '../../../src/fleet/storage/seen-pointer.ts';
@@ -36,6 +37,18 @@ it('what a machine has seen of its storage is named where it cannot be read, and
   await writeFile(data.seenPointerFile, '{"url":"s3://buck');
   expect(() => assertFollowsOnSeen(data, url, stored)).toThrow(ForkedPointerError);
   expect(() => assertFollowsOnSeen(data, url, stored)).toThrow(/storage-seen\.json cannot be read.*remove that file/);
+});
+
+it('a slash at the end of its address makes no other storage, also in notes of an earlier version', async () => {
+  await mkdir(data.warehouse);
+  const known = { state: { blocks: [], files: {} }, digests: [] };
+  await writeSyncState(data, { url: `${url}/`, stored, known }, realEffects);
+  await rememberSeen(data, `${url}/`, stored.pointer, realEffects);
+  const settings = storageSchema.parse({ url: `${url}/` });
+  expect(settings.url).toBe(url);
+  expect(readSyncState(data, settings.url)).toMatchObject({ url, stored });
+  const older = { ...stored, pointer: { ...stored.pointer, serial: 6 } };
+  expect(() => assertFollowsOnSeen(data, settings.url, older)).toThrow('has gone back');
 });
 
 it('what a machine knows of its storage is named where it was cut', async () => {

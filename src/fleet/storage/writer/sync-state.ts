@@ -61,7 +61,8 @@ export function readSyncState({ storageMemory }: DataDirectory, url: string): Sy
       { cause: error },
     );
   }
-  return memory.url === url ? memory : undefined;
+  // An earlier version kept the slash that settings may end with.
+  return memory.url.replace(/\/$/, '') === url ? { ...memory, url } : undefined;
 }
 
 export async function writeSyncState(
