@@ -6,7 +6,8 @@ import { realEffects } from '../../kit/files/effects.ts';
 import type { ProcessLock } from '../../kit/files/process-lock.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { RepeatedFailure } from '../../kit/logging/repeated-failure.ts';
-import { leaseTimes, writerEpochVariable } from '../../pipeline/runs/held-lease.ts';
+import { backoffWait } from '../../kit/time/backoff.ts';
+import { writerEpochVariable } from '../../pipeline/runs/held-lease.ts';
 import { forgetRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
 import { RoleNote, type ReportedRole } from '../../pipeline/runs/storage-role.ts';
 import { withWriterLock } from '../../pipeline/runs/writer-lock.ts';
@@ -58,16 +59,25 @@ export async function openLeasedSchedule(
   }
 }
 
+/** Waits after failures, as the disk's or a version's: each try may fetch a whole state in vain. */
+const retries = { first: 2_000, max: 30_000 };
+
 /** What a machine on standby does at each look, while another writes. */
-class StorageStandby {
+export class StorageStandby {
   readonly #sync: StorageSync & { settings: Settings };
   readonly #comparison: ConfigurationComparison;
   readonly #failure = new RepeatedFailure();
+  readonly #now: () => number;
   #known: StoredPointer | undefined;
+  /** Failures in a row, and the steady time of the next try. */
+  #failures = 0;
+  #retryAt = 0;
 
-  constructor(sync: StorageSync & { settings: Settings }) {
+  /** `now`: a clock that nobody sets, in milliseconds. */
+  constructor(sync: StorageSync & { settings: Settings }, now: () => number = () => performance.now()) {
     this.#sync = sync;
     this.#comparison = new ConfigurationComparison(sync.data);
+    this.#now = now;
   }
 
   /**
@@ -76,11 +86,13 @@ class StorageStandby {
    */
   async keepUp(): Promise<string | undefined> {
     const { data, logger, effects, store } = this.#sync;
+    if (this.#failures > 0 && this.#now() < this.#retryAt) return this.#failure.message;
     try {
       const stored = await readPointer(store, this.#known);
       if (this.#isNews(stored)) await this.#bring();
       this.#known = stored;
       this.#failure.pass();
+      this.#failures = 0;
       if (stored !== undefined) await this.#comparison.note({ effects, logger }, store.url, stored.pointer);
       // The state here is the writer's now, so refused runs of this machine no longer matter.
       await forgetRefusedRuns({ data, effects, logger });
@@ -88,10 +100,8 @@ class StorageStandby {
       if (error instanceof WarehouseBusyError) return this.#failure.message;
       const { message } = error as Error;
       if (this.#failure.isNew(message))
-        logger.warn(
-          { storage: store.url },
-          `this standby cannot bring what storage has, and tries again at the next look: ${message}`,
-        );
+        logger.warn({ storage: store.url }, `this standby cannot bring what storage has; will retry: ${message}`);
+      this.#retryAt = this.#now() + backoffWait(retries, ++this.#failures);
     }
     return this.#failure.message;
   }
@@ -150,16 +160,23 @@ function leasedSchedule(
   }
 
   const writing = (async () => {
+    const failure = new RepeatedFailure();
+    let failures = 0;
     while (!ending.signal.aborted) {
       try {
         await writeOnce();
+        failure.pass();
+        failures = 0;
       } catch (error) {
-        logger.error(
-          { err: error, storage: store.url },
-          'this schedule cannot write now: it is on standby and tries again at the next look at storage',
-        );
-        await note.report({ role: 'stands_by', error: (error as Error).message });
-        await setTimeout(leaseTimes.look, undefined, { signal: ending.signal }).catch(() => undefined);
+        const { message } = error as Error;
+        if (failure.isNew(message))
+          logger.error(
+            { err: error, storage: store.url },
+            'this schedule cannot write now: it is on standby and will retry',
+          );
+        await note.report({ role: 'stands_by', error: message });
+        const wait = backoffWait(retries, ++failures);
+        await setTimeout(wait, undefined, { signal: ending.signal }).catch(() => undefined);
       }
     }
   })();

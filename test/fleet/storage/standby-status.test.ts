@@ -4,6 +4,7 @@ import { refresh } from '../../../pipelines/refresh.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import '../../../src/cli/compose.ts';
 import { acquireSchedulerLock } from '../../../src/cli/schedule/schedule.ts';
+import { StorageStandby } from '../../../src/fleet/storage/leased-schedule.ts';
 import { ObjectStore } from '../../../src/fleet/storage/object-store.ts';
 import { syncFromStorage } from '../../../src/fleet/storage/writer/sync-from-storage.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
@@ -49,7 +50,14 @@ async function machines() {
     const lock = await acquireSchedulerLock(standby.storageScheduleLockFile);
     onTestFinished(() => lock.release());
   };
-  return { before, standby, writer, standBy, statusOfStandby: () => readStatus(standby, readSettings(standby), now) };
+  return {
+    bucket,
+    before,
+    standby,
+    writer,
+    standBy,
+    statusOfStandby: () => readStatus(standby, readSettings(standby), now),
+  };
 }
 
 it('a standby whose own last run failed shows nothing of it once another machine has written', slow, async () => {
@@ -83,3 +91,27 @@ it('a standby has no pulls of its own, so that none failed and none is too old',
   await standBy();
   expect(await statusOfStandby()).toMatchObject({ sources: [], alarms: [], stale: [] });
 });
+
+it(
+  'a standby that cannot bring what storage has tries again after waits that double, up to half a minute',
+  slow,
+  async () => {
+    const { bucket, writer } = await machines();
+    const { data } = writer;
+    const settings = readSettings(data);
+    using store = await ObjectStore.open(storageSchema.parse(settings.storage));
+    let seconds = 0;
+    const standby = new StorageStandby({ data, settings, logger, effects: realEffects, store }, () => seconds * 1000);
+    bucket.fault = ({ key }) => (key.includes('/content/') ? { status: 403, code: 'AccessDenied' } : undefined);
+    const tries: number[] = [];
+    for (; seconds < 100; seconds++) {
+      bucket.requests.length = 0;
+      expect(await standby.keepUp()).toContain('HTTP 403 AccessDenied');
+      if (bucket.requests.length > 0) tries.push(seconds);
+    }
+    expect(tries).toEqual([0, 2, 6, 14, 30, 60, 90]);
+    bucket.fault = () => undefined;
+    seconds = 120;
+    expect(await standby.keepUp()).toBeUndefined();
+  },
+);
