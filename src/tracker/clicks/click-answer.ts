@@ -1,7 +1,8 @@
-/** Outcomes of a click: `click` for one that is counted, `repeat` for a copy of the one before. */
+/** Outcomes of a click: `click` for one that is counted, `repeat` for its copy, `unreadable` for what is no HTTP. */
 export type ClickOutcome =
   | 'click'
   | 'repeat'
+  | 'unreadable'
   | 'wrong_method'
   | 'too_long'
   | 'not_found'

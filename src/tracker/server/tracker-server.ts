@@ -79,8 +79,18 @@ export function createTrackerServer(parts: TrackerServerParts): Server {
   );
   // Requests with an unknown expectation, too long ones and broken ones: Node's own answers lack the headers.
   server.on('checkExpectation', answerAny);
-  server.on('clientError', (error, socket) => refuseUnreadable(error, socket, forLinks));
+  server.on('clientError', (error: Error & { rawPacket?: Buffer }, socket) => {
+    countUnreadable(error.rawPacket, parts.metrics);
+    refuseUnreadable(error, socket, forLinks);
+  });
   return server;
+}
+
+/** Counts what was to be a link or a report by how it begins. No more of it is looked at: it may hold a secret. */
+function countUnreadable(received: Buffer | undefined, metrics: TrackerMetrics): void {
+  const [, kind] = /^[A-Z]+ \/(redirect|postback)\//.exec(received?.toString('latin1', 0, 20) ?? '') ?? [];
+  if (kind === 'redirect') metrics.countClick('unreadable');
+  if (kind === 'postback') metrics.countPostback(undefined, 'unreadable');
 }
 
 /** Drops scheme and host, which clients send that take the tracker for a proxy. */

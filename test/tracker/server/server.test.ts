@@ -111,6 +111,27 @@ it('answers what Node would answer by itself, with the headers that all answers 
   expect(await answered('GET', '')).toBe('400');
 });
 
+it('counts links and reports whose addresses are not percent-encoded, and says what to do', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1 })] });
+  const { port } = new URL(test.address);
+  const answered = async (target: string) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
+    return text(socket);
+  };
+  for (const name of ['My offer', 'Café', 'tab\there'])
+    for (const path of ['/postback/north', '/redirect/manual-offer/1/user/u/site/one', '/'])
+      expect(await answered(`${path}?token=${tokenOfNorth}&sub1=${name}`)).toMatch(
+        /^HTTP\/1\.1 400 .*\r\n\r\nThe address has a blank, or a character that is not percent-encoded: encode it, and send the request again\.\n$/s,
+      );
+  expect(await test.metric('offerline_tracker_postbacks_total{source="",outcome="unreadable"}')).toBe(3);
+  expect(await test.metric('offerline_tracker_clicks_total{outcome="unreadable"}')).toBe(3);
+  await test.stop();
+  const logged = test.logged.join('');
+  expect(logged).toContain('"postbacks_unreadable":3');
+  expect(logged).not.toContain(tokenOfNorth);
+});
+
 it('answers what is no path of its own with 404, and what is too large with 413', async () => {
   await using test = await TrackerUnderTest.start({ routes: [] });
   expect(await test.outcome('/')).toBe('404 not_found');
