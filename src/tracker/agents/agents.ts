@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import bowser from 'bowser';
 import { LRUCache } from 'lru-cache';
 import type { Device } from '../../kit/vocabulary/values.ts';
@@ -33,13 +34,21 @@ const frozenIos = [18, 6] as const;
 export class Agents {
   readonly #known = new LRUCache<string, Agent>({ max: maxKnown });
 
-  /** `userAgent`: the header, empty where there is none. */
-  read(userAgent: string): Agent {
-    const text = userAgent.length > maxText ? userAgent.slice(0, maxText) : userAgent;
+  /** `header`: a character for each byte, as Node gives headers; empty where there is none. */
+  read(header: string): Agent {
+    const sent = textOf(header);
+    const text = sent.length > maxText ? sent.slice(0, maxText).toWellFormed() : sent;
     let agent = this.#known.get(text);
     if (agent === undefined) this.#known.set(text, (agent = readAgent(text)));
     return agent;
   }
+}
+
+/** Decodes UTF-8, in which some makers write the names of their models. */
+function textOf(header: string): string {
+  if (!/[\x80-\xff]/.test(header)) return header;
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : header;
 }
 
 function readAgent(text: string): Agent {

@@ -79,6 +79,26 @@ it.each([
   expect(test.rows()).toHaveLength(1);
 });
 
+it('keeps and passes on a model whose name is in UTF-8, and cuts a long text within no character', async () => {
+  await using test = await TrackerUnderTest.start({
+    routes: [route({ offer_id: 1, source: 'north', destination_url: 'https://adv.example/?a={user_agent}' })],
+    settings: { tracker: { sources: { north: { pass: ['user_agent'] } } } },
+  });
+  const inUtf8 = [android('Android 11; 小米 Note 🐸'), android(`Android 11; ${'🐸'.repeat(300)}`)];
+  const inLatin1 = android('Android 11; Caf\xe9');
+  // Node writes a header as a byte for each character.
+  const headers = [...inUtf8.map((text) => Buffer.from(text).toString('latin1')), inLatin1];
+  const passed: (string | null)[] = [];
+  for (const [index, header] of headers.entries()) {
+    const { location = '' } = (await test.click(1, `u${index}`, { 'user-agent': header })).headers;
+    passed.push(new URL(location).searchParams.get('a'));
+  }
+  const kept = [...inUtf8, inLatin1].map((text) => text.slice(0, 512).toWellFormed());
+  expect(passed).toEqual(kept);
+  await test.stop();
+  expect(test.rows().map(({ user_agent }) => user_agent)).toEqual(kept);
+});
+
 it('versions are compared part by part, and what is none is not older', () => {
   const older = [
     ['7.1', '8.0'],
