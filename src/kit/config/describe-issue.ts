@@ -48,9 +48,10 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
         : `does not have the form that is wanted`;
     case 'invalid_union':
       return describeUnion(issue);
+    case 'invalid_key':
+      return issue.issues[0]?.message;
     case 'custom':
     case 'invalid_element':
-    case 'invalid_key':
     case 'not_multiple_of':
     default:
       return undefined;

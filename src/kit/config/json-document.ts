@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
-import { jsonPlaces, linePlace } from '../text/json-places.ts';
+import { jsonMistake } from '../text/json-mistake.ts';
+import { jsonPlaces, linePlace, repeatedKeyAt } from '../text/json-places.ts';
 import { describeIssue } from './describe-issue.ts';
 
 /**
@@ -19,12 +20,25 @@ export function readDocument<Schema extends z.ZodType>(
     json = JSON.parse(text);
   } catch {
     // The parser's message quotes the text around the mistake.
-    const { line, column } = linePlace(text, jsonPlaces(text).brokenAt ?? 0);
-    throw new UsageError(`${file} is not valid JSON in line ${line}, column ${column}${unchanged}`);
+    const at = jsonPlaces(text).brokenAt ?? 0;
+    const mistake = jsonMistake(text, at);
+    throw new UsageError(
+      `${file} is not valid JSON in ${placeOf(text, at)}${mistake === undefined ? '' : `: ${mistake}`}${unchanged}`,
+    );
   }
+  const repeatedAt = repeatedKeyAt(text);
+  if (repeatedAt !== undefined)
+    throw new UsageError(
+      `${file} has a key twice in one object, again in ${placeOf(text, repeatedAt)}: take one of them out${unchanged}`,
+    );
   const parsed = schema.safeParse(json, { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw new UsageError(`${file} cannot be used${unchanged}:\n${describePlaces(parsed.error, text)}`);
+}
+
+function placeOf(text: string, offset: number): string {
+  const { line, column } = linePlace(text, offset);
+  return `line ${line}, column ${column}`;
 }
 
 /** More would help nobody: a text of a program is wrong in all its places. */

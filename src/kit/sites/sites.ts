@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { eachOnce } from '../config/each-once.ts';
 import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
 import { fallbackUrl } from '../config/tracker-settings.ts';
@@ -97,11 +98,7 @@ export const siteSchema = objectOf({
     .meta({ absent: 'the tracker’s own', description: 'Where the tracker sends clicks that it refuses' }),
 });
 
-export const sitesSchema = z
-  .object({ sites: z.array(siteSchema) })
-  .refine(({ sites }) => new Set(sites.map((site) => site.site_key)).size === sites.length, {
-    error: 'two sites have the same site_key',
-  });
+export const sitesSchema = z.object({ sites: z.array(siteSchema).superRefine(eachOnce('site_key')) });
 
 export type Site = z.output<typeof siteSchema>;
 

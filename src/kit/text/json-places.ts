@@ -8,7 +8,7 @@ export interface JsonPlaces {
 
 const token =
   // oxlint-disable-next-line no-control-regex -- JSON forbids them within texts
-  /\s*(?:([{}[\],:])|("(?:[^"\\\0-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
+  /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\0-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
 /** Finds the places of all values of a text, up to where it stops being JSON. */
 export function jsonPlaces(text: string): JsonPlaces {
@@ -21,18 +21,43 @@ export function jsonPlaces(text: string): JsonPlaces {
     }
     return starts.get(keyOf([])) ?? 0;
   };
+  const brokenAt = walk(text, (path, start) => void starts.set(keyOf(path), start));
+  return { offsetOf, brokenAt };
+}
+
+/** Finds the first key that its object has before already: of its two values a parser drops one without a word. */
+export function repeatedKeyAt(text: string): number | undefined {
+  let first: number | undefined;
+  walk(
+    text,
+    () => undefined,
+    (start) => (first ??= start),
+  );
+  return first;
+}
+
+/** Reads a text up to where it stops being JSON, and returns that place; undefined where all of it is JSON. */
+function walk(
+  text: string,
+  onValue: (path: readonly PropertyKey[], start: number) => void,
+  onRepeatedKey: (start: number) => void = () => undefined,
+): number | undefined {
   const reader = new TokenReader(text);
   const readValue = (path: readonly PropertyKey[]): void => {
     const first = reader.next();
-    starts.set(keyOf(path), first.start);
-    if (first.text === '{')
+    onValue(path, first.start);
+    if (first.text === '{') {
+      const keys = new Set<string>();
       readMembers('}', () => {
         const name = reader.next();
         if (!name.text.startsWith('"')) throw new NotJson(name.start);
+        const key = JSON.parse(name.text) as string;
+        if (keys.has(key)) onRepeatedKey(name.start);
+        keys.add(key);
         reader.expect(':');
-        readValue([...path, JSON.parse(name.text) as string]);
+        readValue([...path, key]);
       });
-    else if (first.text === '[') {
+    } else if (first.text === '[') {
       let index = 0;
       readMembers(']', () => readValue([...path, index++]));
     } else if (first.isMark) throw new NotJson(first.start);
@@ -46,10 +71,10 @@ export function jsonPlaces(text: string): JsonPlaces {
   try {
     readValue([]);
     reader.expectEnd();
-    return { offsetOf, brokenAt: undefined };
+    return undefined;
   } catch (error) {
     // A text may be nested deeper than calls can be.
-    return { offsetOf, brokenAt: error instanceof NotJson ? error.offset : 0 };
+    return error instanceof NotJson ? error.offset : 0;
   }
 }
 
@@ -103,7 +128,7 @@ class TokenReader {
 
   #behindBlanks(): number {
     let at = this.#at;
-    while (/\s/.test(this.#text[at] ?? '')) at++;
+    while (/[ \t\n\r]/.test(this.#text[at] ?? '')) at++;
     return at;
   }
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { eachOnce } from '../../kit/config/each-once.ts';
 import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { isCurrencyCode } from '../../kit/config/settings.ts';
@@ -116,11 +117,7 @@ const sourceSchema = z
   // From here on a network of a file is one that its source declares.
   .transform((source) => ({ ...source, ...listsOfNetwork(source.connector) }));
 
-export const sourcesSchema = z
-  .strictObject({ sources: z.array(sourceSchema) })
-  .refine(({ sources }) => new Set(sources.map(({ source }) => source)).size === sources.length, {
-    error: 'two sources have the same name',
-  });
+export const sourcesSchema = z.strictObject({ sources: z.array(sourceSchema).superRefine(eachOnce('source')) });
 
 /** An entry of `sources.json`. Its secrets may be references; `readSecret` follows them. */
 export type SourceEntry = z.output<typeof sourceSchema>;

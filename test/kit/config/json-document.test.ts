@@ -24,6 +24,9 @@ it.each([
   ['{"sources": []}', '  line 1: sources is a list: an object in braces is wanted'],
   ['{"prot": 80}', 'line 1: has a key that nothing reads: prot; there are host, port, '],
   ['[]', '  line 1: is a list: an object in braces is wanted'],
+  ['{"rates": {\n"eur": "1.08"}}', '  line 2: rates.eur is not an ISO 4217 code such as EUR'],
+  ['{"port": 1,\n "port": 2}', 'has a key twice in one object, again in line 2, column 2: take one of them out'],
+  ['{"files": [], "logs": {"clicks": {}, "\\u0063licks": {}}}', 'again in line 1, column 38'],
 ])('offerline.json %j: %s', (text, problem) => {
   expect(mistakesIn(settingsSchema, text)).toContain(problem);
   expect(mistakesIn(settingsSchema, text)).not.toMatch(/Invalid|expected|received|✖|→/);
@@ -37,10 +40,37 @@ it.each([
   ],
   ['{"sites": [{"site_key": "", "site_secret": "s3cret"}]}', '  line 1: sites[0].site_key is empty'],
   ['{"sites": [{"site_key": "a",\n"site_secret": "s3cret",\n}]}', 'is not valid JSON in line 3, column 1'],
+  [
+    '{"sites": [{"site_key": "a", "site_secret": "s3cret"},\n{"site_key": "a", "site_secret": "s3cret"}]}',
+    '  line 2: sites[1].site_key is that of an entry before it, too',
+  ],
 ])('sites.json %j: %s', (text, problem) => {
   const message = mistakesIn(sitesSchema, text);
   expect(message).toContain(problem);
   expect(message).not.toContain('s3cret');
+});
+
+it.each([
+  ['', 'it is empty'],
+  [' \n', 'it is empty'],
+  ['{"a": 1', 'line 1, column 8: the text ends before its brackets are closed'],
+  ['{"a": 1,\n}', 'line 2, column 1: the comma before it is one too many'],
+  ['{"a": [1, ]}', 'line 1, column 11: the comma before it is one too many'],
+  ['{\n// ours\n"a": 1}', 'line 2, column 1: JSON has no comments'],
+  ["{'a': 1}", 'line 1, column 2: keys and texts are between plain double quotes'],
+  ['{“a”: 1}', 'line 1, column 2: keys and texts are between plain double quotes'],
+  ['{a: 1}', 'line 1, column 2: keys and texts are between double quotes'],
+  ['{"a": True}', 'line 1, column 7: the words without quotes are true, false and null'],
+  ['{"a": 1\n"b": 2}', 'line 2, column 1: a comma or a colon is missing before it'],
+  ['{"a": [{} {}]}', 'line 1, column 11: a comma is missing before it'],
+  ['{"a": 0,25}', 'line 1, column 9: a number has a decimal point'],
+  ['{"a": .25}', 'line 1, column 7: a number begins with a digit or a minus'],
+  ['{"a": "C:\\data"}', 'line 1, column 7: a backslash in a text is written twice'],
+  ['{"a": "one\ntwo"}', 'line 1, column 7: this text has no end in its line'],
+  ['{\u00a0"a": 1}', 'line 1, column 2: this blank is none of JSON'],
+  ['{\0"\0', 'line 1, column 2: a NUL is no JSON; save the file as UTF-8'],
+])('a slip of the pen %j: %s', (text, mistake) => {
+  expect(mistakesIn(z.looseObject({}), text)).toContain(mistake);
 });
 
 it('law: the place of each value of a text begins the value, and whatever JSON.parse refuses is found broken', () => {

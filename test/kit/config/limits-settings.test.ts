@@ -27,7 +27,7 @@ it.for([
 it('a refused address is not repeated, since it may contain a password', () => {
   expect(() => limitsOf({ redis: 'redis://:hidden-word@host/zero' })).toThrow(/^(?!.*hidden-word)/s);
   expect(() => parseSettings('{"limits":{"redis":hidden}}', 'offerline.json')).toThrow(
-    /^offerline.json is not valid JSON in line 1, column 20$/,
+    /^offerline.json is not valid JSON in line 1, column 20: keys and texts are between double quotes$/,
   );
   expect(() => parseSettings('{"limits":{"redis":"r"\n"x"}}', 'offerline.json')).toThrow(/JSON in line 2, column 1/);
 });

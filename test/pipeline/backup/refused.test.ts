@@ -238,8 +238,8 @@ test('a broken sites.json or sources.json is in the backup as it is, and no part
   const ended = await endOf(root, 'backup', join(work, 'broken.tar'), '--json');
   expect(JSON.parse(ended.stdout)).toMatchObject({
     not_included: [
-      'what sites.json refers to (sites.json is not valid JSON in line 1, column 28)',
-      'what sources.json refers to (sources.json is not valid JSON in line 1, column 28)',
+      'what sites.json refers to (sites.json is not valid JSON in line 1, column 28: keys and texts are between double quotes)',
+      'what sources.json refers to (sources.json is not valid JSON in line 1, column 28: keys and texts are between double quotes)',
     ],
   });
   expect(ended.stdout + ended.stderr).not.toContain('s3cr3t');
