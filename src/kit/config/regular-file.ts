@@ -1,5 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { linePlace } from '../text/json-places.ts';
 
 /** Larger files are no configuration, and reading one would exhaust a service's memory. */
 const maxConfigurationBytes = 16 * 2 ** 20;
@@ -12,7 +14,7 @@ const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
  * `maxConfigurationBytes`, and the system's own errors.
  */
 export function readRegularFile(path: string): Buffer {
-  const file = openSync(path, flags);
+  const file = openOrSayWhy(path);
   try {
     assertRegular(fstatSync(file), maxConfigurationBytes);
     return readFileSync(file);
@@ -21,9 +23,26 @@ export function readRegularFile(path: string): Buffer {
   }
 }
 
-/** Reads such a file as UTF-8. */
+/** Reads such a file as UTF-8, with or without its mark. Throws for another encoding, too, naming the line. */
 export function readTextFile(path: string): string {
-  return readRegularFile(path).toString('utf8');
+  const bytes = readRegularFile(path);
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  // Replaced characters would be written back by those who change the file.
+  if (!isUtf8(bytes))
+    throw new Error(`its line ${linePlace(text, text.indexOf('\uFFFD')).line} is not UTF-8; save the file as UTF-8`);
+  return text;
+}
+
+/** A file that is absent may be one that nobody wrote. A link that leads nowhere was written. */
+function openOrSayWhy(path: string): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (isLink && (error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new Error('it is a link to a file that does not exist', { cause: error });
+    throw error;
+  }
 }
 
 /** Opens such a file for reading in parts. */

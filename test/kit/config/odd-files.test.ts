@@ -158,3 +158,30 @@ it.for(Object.entries(odd))('what is read at a start as %s is refused plainly', 
     renameSync(path, `${path}.odd`);
   }
 });
+
+it.each([
+  ['a link that leads nowhere', undefined, 'it is a link to a file that does not exist'],
+  [
+    'windows-1252',
+    Buffer.from('{\n"name": "Rew\xe4rdly"}', 'latin1'),
+    'its line 2 is not UTF-8; save the file as UTF-8',
+  ],
+  ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'its line 1 is not UTF-8; save the file as UTF-8'],
+])('configuration as %s is refused', async (_, bytes, words) => {
+  const data = await dataDirectory();
+  for (const [path, read] of [
+    [data.settingsFile, () => readSettings(data)],
+    [data.sitesFile, () => addSite(data.sitesFile, { site_key: 's' })],
+    [data.sourcesFile, () => readSources(data)],
+  ] as const) {
+    if (bytes === undefined) symlinkSync(`${path}.gone`, path);
+    else writeFileSync(path, bytes);
+    await expect(async () => read()).rejects.toThrow(`${path} cannot be read: ${words}`);
+  }
+});
+
+it('configuration may begin with the mark of UTF-8', async () => {
+  const data = await dataDirectory();
+  writeFileSync(data.settingsFile, '\ufeff{"port": 4711}');
+  expect(readSettings(data).port).toBe(4711);
+});
