@@ -56,14 +56,17 @@ export const settingsSchema = z.strictObject({
   host: z.string().default('127.0.0.1').describe('Address that the service listens on'),
   port: z.int().min(0).max(65535).default(8080).describe('Port that the service listens on; 0 is any free one'),
   public_url: z
-    .url()
+    .url({ protocol: /^https?$/ })
     .optional()
     .meta({ absent: 'the listening address', description: 'Publishers’ address of the service, in links to pictures' }),
-  tracking_url: z.url().optional().meta({
-    absent: 'where the tracker that was started last listens',
-    description:
-      'Users’ address of the tracker, in tracking links; without it a tracker that has moved is followed with the next snapshot',
-  }),
+  tracking_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({
+      absent: 'where the tracker that was started last listens',
+      description:
+        'Users’ address of the tracker, in tracking links; without it a tracker that has moved is followed with the next snapshot',
+    }),
   trusted_proxies: z
     .array(
       z
@@ -115,7 +118,7 @@ export const settingsSchema = z.strictObject({
   rates: z
     .record(
       z.string().refine(isCurrencyCode, 'is not an ISO 4217 code such as EUR'),
-      z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'),
+      z.string().regex(/^(?=.*[1-9])\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal above 0 in quotes such as "1.08"'),
     )
     .default({})
     .meta({
@@ -234,7 +237,7 @@ export const settingsSchema = z.strictObject({
     .strictObject({
       memory_limit: z
         .string()
-        .regex(/^\d+(\.\d+)?\s?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/)
+        .regex(/^\d+(\.\d+)?\s?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/, 'is not an amount such as "4GB" or "512MiB"')
         .optional()
         .meta({
           takes: 'amount such as `"4GB"`',

@@ -46,10 +46,13 @@ const source = z.strictObject({
     absent: 'such destinations get no click id',
     description: 'Parameter that adds the click’s id to destinations that have no place for it',
   }),
-  macros: z.record(z.string().regex(/^\w+$/), z.enum(destinationMacros)).default({}).meta({
-    takes: 'macro of ours by name',
-    description: 'Our macro for each name that its destinations use, such as `{"cid": "click_id"}`',
-  }),
+  macros: z
+    .record(z.string().regex(/^\w+$/, 'is not a name of letters, digits and underlines'), z.enum(destinationMacros))
+    .default({})
+    .meta({
+      takes: 'macro of ours by name',
+      description: 'Our macro for each name that its destinations use, such as `{"cid": "click_id"}`',
+    }),
   pass: z
     .array(z.enum(personalValues))
     .default([])

@@ -35,7 +35,7 @@ const sourceSchema = z
       description: 'Address of the network, where each customer has one or it is not the default; of `s3` the store’s',
     }),
     secrets: z
-      .record(z.string().regex(/^\w+$/), secretSchema)
+      .record(z.string().regex(/^\w+$/, 'is not a name of letters, digits and underlines'), secretSchema)
       .default({})
       .describe('Secrets by name; each connector has [names of its own](../src/sources/README.md#sourcesjson)'),
     every: z.string().optional().meta({

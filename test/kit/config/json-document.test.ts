@@ -25,6 +25,13 @@ it.each([
   ['{"prot": 80}', 'line 1: has a key that nothing reads: prot; there are host, port, '],
   ['[]', '  line 1: is a list: an object in braces is wanted'],
   ['{"rates": {\n"eur": "1.08"}}', '  line 2: rates.eur is not an ISO 4217 code such as EUR'],
+  ['{"rates": {"EUR": "0.00"}}', '  line 1: rates.EUR is not a plain decimal above 0 in quotes such as "1.08"'],
+  [
+    '{"duckdb": {"memory_limit": "4 gigs"}}',
+    '  line 1: duckdb.memory_limit is not an amount such as "4GB" or "512MiB"',
+  ],
+  ['{"tracking_url": "localhost:8082"}', '  line 1: tracking_url is not an address such as https://name.example'],
+  ['{"public_url": "offers.example:443"}', '  line 1: public_url is not an address such as https://name.example'],
   ['{"port": 1,\n "port": 2}', 'has a key twice in one object, again in line 2, column 2: take one of them out'],
   ['{"files": [], "logs": {"clicks": {}, "\\u0063licks": {}}}', 'again in line 1, column 38'],
 ])('offerline.json %j: %s', (text, problem) => {
