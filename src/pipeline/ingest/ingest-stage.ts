@@ -40,6 +40,7 @@ import { warnOfConflicts } from './ledger/warn-of-conflicts.ts';
 import { warnOfQuarantine } from './ledger/warn-of-quarantine.ts';
 import { warnOfRoundedIds } from './ledger/warn-of-rounded-ids.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
+import { warnOfUnknownSources } from './warn-of-unknown-sources.ts';
 
 export interface IngestInput {
   state: StateDatabase;
@@ -88,6 +89,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     for (const ignored of scan.ignored) run.logger.warn(ignored, 'ignored');
     const trouble = landingTrouble(run.data.landing, await filesOfLedger(run, state), scan.files);
     if (trouble !== undefined) run.logger.warn(trouble);
+    await warnOfUnknownSources(run, state, scan.files);
     const seen = await seenFiles(state, scan.files);
     const isSeen = isAmong(seen);
     const readAgain = await filesToReadAgain(state, run.settings);
