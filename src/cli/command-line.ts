@@ -16,7 +16,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const terminal = createTerminal();
 try {
-  const words = process.argv.slice(2);
+  // A query may begin with a comment, which is no option.
+  const words = process.argv.slice(2).map((word) => (/^--\s/.test(word) ? ` ${word}` : word));
   const program = await createProgram(
     { terminal, print: (text) => void process.stdout.write(text), ...terminalPrompts() },
     words,

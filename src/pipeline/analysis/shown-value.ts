@@ -13,5 +13,6 @@ export const shownValue: DuckDBValueConverter<ColumnValue> = (value, type, conve
   const { typeId } = type;
   if (integers.has(typeId)) return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (floats.has(typeId)) return Number.isFinite(value) ? Number(value) : String(value);
+  if (typeId === DuckDBTypeId.BLOB) return String(value);
   return columnConverters[typeId]?.(value, type, converter) ?? String(value);
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { smallData, asOf, clicks } from '../../e2e/small-data.ts';
-import { launcher } from '../../support/command-line.ts';
+import { launcher, offerline } from '../../support/command-line.ts';
 import { command, usageErrorOf } from '../../support/commands.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
@@ -62,7 +62,7 @@ describe('offerline sql', () => {
 
   it('shows values of every type, exactly', async () => {
     const query = `SELECT 18446744073709551615::UBIGINT AS large, 1.10::DECIMAL(5, 2) AS money, 'NaN'::DOUBLE AS no_number, TIMESTAMPTZ '2025-03-10T12:00:00+02:00' AS moment,
-      DATE '2025-03-10' AS day, {a: 1} AS struct, MAP {'k': 2} AS map, '101'::BIT AS bits, 1 AS same, 2 AS same`;
+      DATE '2025-03-10' AS day, {a: 1} AS struct, MAP {'k': 2} AS map, '101'::BIT AS bits, [encode('é')] AS bytes, 1 AS same, 2 AS same`;
     expect((JSON.parse(await sql(query, '--json')) as { rows: unknown[] }).rows).toEqual([
       {
         large: '18446744073709551615',
@@ -73,6 +73,7 @@ describe('offerline sql', () => {
         struct: { a: 1 },
         map: [{ key: 'k', value: 2 }],
         bits: '101',
+        bytes: ['\\xC3\\xA9'],
         same: 1,
         'same:1': 2,
       },
@@ -154,6 +155,15 @@ describe('offerline sql', () => {
       { env: { ...process.env, OFFERLINE_DATA: root } },
     );
     expect({ stdout, stderr }).toEqual({ stdout: 'n\n0\n0\n', stderr: '' });
+  });
+
+  it('takes a query that begins with a comment, as one copied out of a file', async () => {
+    const query = '-- Offers\nSELECT count(*) AS offers FROM offers -- all of them';
+    expect(await offerline(root, 'sql', query, '--format', 'csv')).toEqual({
+      code: 0,
+      stdout: 'offers\n2\n',
+      stderr: '',
+    });
   });
 
   it('answers where the data directory is reached another way, and where it was moved to', async () => {
