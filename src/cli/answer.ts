@@ -75,7 +75,7 @@ export function existingData(): DataDirectory {
   const data = DataDirectory.fromEnvironment();
   if (!existsSync(data.root)) {
     throw new UsageError(
-      `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`offerline start --demo\` for a demo network`,
+      `${data.root} does not exist: make it by mkdir -p, set OFFERLINE_DATA to another directory, or run \`offerline start --demo\` for a demo network`,
     );
   }
   assertRestored(data);

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { waysToBegin, whatToTry } from '../../src/cli/what-to-try.ts';
+import { usageErrorOf } from '../support/commands.ts';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import { publishSmallNetwork } from '../support/small-network.ts';
@@ -35,4 +37,13 @@ describe('what a command that serves prints to try', () => {
 it('the example is named as a first step where it is, and not in an image without it', () => {
   expect(waysToBegin('pass --demo')).toMatch(/add`, begin with a copy of \/.*data\/example, or pass --demo$/);
   expect(waysToBegin('pass --demo', '/no/such/example')).toMatch(/add`, or pass --demo$/);
+});
+
+it('a first site in a directory that does not exist needs that to be made', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  const root = join(data.root, 'mine');
+  expect(await usageErrorOf(root, 'sites', 'add', 'wall')).toContain(
+    `${root} does not exist: make it by mkdir -p, set`,
+  );
 });
