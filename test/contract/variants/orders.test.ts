@@ -154,7 +154,7 @@ test('the lines of the guide do both', async ({ skip }) => {
   const guide = readFileSync(new URL('../../../src/serve/publishers.md', import.meta.url), 'utf8');
   const lines = /### Getting a postback again\n[^]*?```sh\n([^]*?)```/.exec(guide)?.[1] ?? '';
   const { site_key: SITE_KEY, site_secret: SITE_SECRET } = own;
-  const env = { ...process.env, API: running.address, SITE_KEY, SITE_SECRET, POSTBACK_ID: 'pb_3' };
+  const env = { ...process.env, BASE: running.address, SITE_KEY, SITE_SECRET, POSTBACK_ID: 'pb_3' };
   const { stdout } = await promisify(execFile)('sh', ['-ec', lines.replaceAll(/^curl.*$/gm, '$&; echo')], { env });
   expect(
     stdout

@@ -266,16 +266,26 @@ print(json.dumps([list(rows), since, float(sum(day))]))`,
     const interpreter = language === 'python' ? 'python3' : language;
     if (spawnSync(interpreter, ['--version']).error !== undefined) skip(`there is no ${interpreter} here`);
     now += 3_600_000;
-    const changed = async (since: string) => {
-      const given = [running.address, wall.site_key, wall.site_secret, since];
+    const changed = async (since: string, { site_key, site_secret }: TestSite = wall) => {
+      const given = [running.address, site_key, site_secret, since];
       const { stdout } = await promisify(execFile)(interpreter, [...before, program(example(language)), ...given]);
       return JSON.parse(stdout) as unknown[];
     };
     const next = '2026-11-20T11:00:00+00:00';
     expect(await changed('2000-01-01')).toEqual([['v0', 'v1', 'v2', 'v3', 'v4', 'v5'], next, 450.0135]);
     expect((await changed(next)).slice(0, 2)).toEqual([['v0', 'v1'], next]);
+    // What is refused is no end of the list.
+    await expect(changed(next, { ...wall, site_secret: 'x' })).rejects.toMatchObject({ code: expect.any(Number) });
   },
 );
+
+test('the example in a shell shows the statement', async ({ skip }) => {
+  if (spawnSync('curl', ['--version']).error !== undefined) skip('there is no curl here');
+  now += 3_600_000;
+  const env = { ...process.env, BASE: running.address, SITE_KEY: wall.site_key, SITE_SECRET: wall.site_secret };
+  const { stdout } = await promisify(execFile)('sh', ['-ec', example('sh')], { env });
+  expect(JSON.parse(stdout)).toEqual(await ask('statement', wall, { from: '2026-11-01', to: '2026-11-30' }));
+});
 
 describe('credentials, limits and errors are those of Variant C', () => {
   test.each(['statement', 'conversions', 'postbacks'])('%s', async (name) => {
