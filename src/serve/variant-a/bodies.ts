@@ -38,7 +38,7 @@ export const clickLookupBody = z
         conversion_id: z.string(),
         event_id: z.string().nullable(),
         status: z.enum(conversionStatuses),
-        payout: usd.nullable(),
+        payout: usd.nullable().describe('USD after the site’s commission; null while unattributed'),
         credited_at: momentSchema.nullable(),
         reversed_at: momentSchema.nullable(),
         reason: reversalReason,

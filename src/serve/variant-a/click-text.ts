@@ -25,8 +25,11 @@ function conversionText(
   commission: string,
 ): string {
   const start = JSON.stringify({ conversion_id, event_id, status }).slice(0, -1);
+  // The commission goes by the offer, which is not known then, also where the advertiser gave an amount.
   const money =
-    payout === null ? 'null' : publishedAmountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
+    payout === null || status === 'unattributed'
+      ? 'null'
+      : publishedAmountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
   const rest = { credited_at: momentText(credited_at), reversed_at: momentText(reversed_at), reason };
   return `${start},"payout":${money},${JSON.stringify(rest).slice(1)}`;
 }

@@ -33,7 +33,7 @@ const clicks = [
   `INSERT INTO conversions VALUES
      ('b', 'click-2', 'charged_back', 'level-5', 1.000050, '2026-11-20 09:00:00Z', '2026-11-20 10:00:00.5Z', '2026-11-20 09:00:00Z', 'fraud "bot"'),
      ('a', 'click-2', 'credited', NULL, 6, '2026-11-20 08:00:00Z', NULL, '2026-11-20 08:00:00Z', NULL),
-     ('c', 'click-3', 'unattributed', NULL, NULL, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z', NULL),
+     ('c', 'click-3', 'unattributed', NULL, 4, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z', NULL),
      ('d', 'click-4', 'credited', NULL, 1, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z', NULL)`,
   `INSERT INTO postbacks VALUES
      ('b', 'chargeback', 'click-2', 0.8, '2026-11-20 10:00:00.5Z', 'pending', 0, NULL, NULL),
