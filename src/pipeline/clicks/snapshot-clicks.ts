@@ -15,9 +15,10 @@ import type { SnapshotConnections } from './snapshot-connections.ts';
 export interface FoundClick {
   click: {
     click_id: string;
+    /** Null where no catalog has the offer yet, and the click names it by its source's own id. */
     offer_id: number | null;
     offer_title: string | null;
-    /** Null where no catalog has the offer yet, as its id and title. */
+    /** Null where no catalog has the offer yet, as its title. */
     offer_source: string | null;
     user_id: string;
     site_key: string;

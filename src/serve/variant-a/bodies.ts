@@ -23,7 +23,9 @@ export const clickLookupBody = z
     success,
     click: z.strictObject({
       click_id: z.string(),
-      offer_id: int.nullable().describe('Null while the catalog does not know the offer'),
+      offer_id: int
+        .nullable()
+        .describe('Null while the catalog does not know the offer, where the click names it by its source’s own id'),
       offer_title: z.string().nullable(),
       user_id: z.string(),
       site_key: z.string(),

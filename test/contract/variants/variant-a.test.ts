@@ -29,6 +29,7 @@ const clicks = [
   `INSERT INTO clicks VALUES
      ('click-2', 3, 'wall', 'user "two"', '2026-11-19 23:59:59.123456Z', NULL, NULL, NULL, NULL, NULL, 'y'),
      ('click-3', NULL, 'wall', 'u', '2026-11-19 10:00:00Z', 'US', 'android', NULL, NULL, NULL, NULL),
+     ('click-5', 99, 'wall', 'u', '2026-11-19 10:00:00Z', NULL, NULL, NULL, NULL, NULL, NULL),
      ('click-4', 1, 'other wall', 'u', '2026-11-19 10:00:00Z', 'US', 'android', NULL, NULL, NULL, NULL)`,
   `INSERT INTO conversions VALUES
      ('b', 'click-2', 'charged_back', 'level-5', 1.000050, '2026-11-20 09:00:00Z', '2026-11-20 10:00:00.5Z', '2026-11-20 09:00:00Z', 'fraud "bot"'),
@@ -229,6 +230,10 @@ describe('click lookup', () => {
     expect(await running.json('/a/api/click-lookup?site_key=wall&click_id=click-3')).toMatchObject({
       click: { offer_id: null, offer_title: null },
       conversions: [{ status: 'unattributed', payout: null }],
+    });
+    // One that the click names by its public id has that, all the same.
+    expect(await running.json('/a/api/click-lookup?site_key=wall&click_id=click-5')).toMatchObject({
+      click: { offer_id: 99, offer_title: null },
     });
   });
 
