@@ -1,5 +1,4 @@
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { QueryRow } from '../../kit/duckdb/dialect/rows.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { openSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
@@ -69,7 +68,6 @@ export class ConsoleSnapshot {
     const database = await openSnapshotDatabase(folder, {
       threads: '1',
       memory_limit: '128MiB',
-      temp_directory: join(tmpdir(), `offerline-console-${process.pid}`),
     });
     try {
       await keepInMemory(database.connection);

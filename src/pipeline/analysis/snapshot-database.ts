@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { OfferlineError, StoppedError } from '../../kit/errors/errors.ts';
 import { literalPath, quotedList } from '../../kit/text/sql-text.ts';
@@ -9,6 +8,7 @@ import { openAnalytics } from '../snapshot/movable-files.ts';
 import { thisMachine } from '../../kit/duckdb/duckdb-options.ts';
 import { isInterruption, untilInterrupted } from '../../kit/duckdb/interruption.ts';
 import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
+import { ownSpillFolder, sweepSpills } from '../../kit/duckdb/spill-folder.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** A query gets this part of the memory, since a run on the same machine may take half; DuckDB spills the rest. */
@@ -31,8 +31,8 @@ export async function withSnapshotDatabase<Answer>(
   { writable = [], stop, duckdb = {} }: SnapshotDatabaseOptions = {},
 ): Promise<Answer> {
   sweepSpills();
-  // By default DuckDB spills beside the database, into the published folder.
-  const spill = mkdtempSync(join(tmpdir(), `${spillPrefix}${process.pid}-`));
+  const spill = ownSpillFolder();
+  mkdirSync(spill, { mode: 0o700 });
   const removeSpill = () => rmSync(spill, { recursive: true, force: true });
   // Covers a process that ends in between, as when nobody reads its output any more.
   process.once('exit', removeSpill);
@@ -53,36 +53,13 @@ export async function withSnapshotDatabase<Answer>(
   }
 }
 
-const spillPrefix = 'offerline-query-';
-
-/** Removes spilled files of killed processes. */
-export function sweepSpills(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const [, owner] = new RegExp(`^${spillPrefix}(\\d+)-`).exec(name) ?? [];
-    if (owner === undefined || isAlive(Number(owner))) continue;
-    try {
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
-    } catch {
-      // The folder is another user's.
-    }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
 /**
- * Opens the database as `withSnapshotDatabase` does; the caller closes it. `options` are DuckDB's; `temp_directory` is
- * where it spills to. Throws `OfferlineError`.
+ * Opens the database as `withSnapshotDatabase` does; the caller closes it. `options` are DuckDB's. Throws
+ * `OfferlineError`.
  */
 export async function openSnapshotDatabase(
   folder: string,
-  options: Readonly<Record<string, string>> & { temp_directory: string },
+  options: Readonly<Record<string, string>>,
   writable: readonly string[] = [],
 ): Promise<OpenDuckDB> {
   const database = await open(folder, options);

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { roles } from '../../../src/console/access/users.ts';
 import { ConsoleSnapshot } from '../../../src/console/data/console-snapshot.ts';
 import { ConsoleSnapshots } from '../../../src/console/data/snapshots.ts';
@@ -108,4 +109,14 @@ it('an older snapshot that nobody reads is closed after some minutes', async () 
   } finally {
     snapshots.close();
   }
+});
+
+it('snapshots that are shown side by side do not share what they spill', async () => {
+  const opened = await Promise.all(names.slice(0, 2).map((name) => ConsoleSnapshot.open(join(pipeline.data.published, name))));
+  onTestFinished(() => {
+    for (const snapshot of opened) snapshot.retire();
+  });
+  const query = "SELECT current_setting('temp_directory') AS spill";
+  const spills = await Promise.all(opened.map(async (snapshot) => (await snapshot.askSql<{ spill: string }>(query)).rows[0]?.spill));
+  expect(new Set(spills).size).toBe(2);
 });

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { OfferlineError, StoppedError } from '../../../kit/errors/errors.ts';
 import { programFile } from '../../../kit/files/package-files.ts';
 import type { QueryOrder, QueryTable } from '../answer-query.ts';
-import { sweepSpills } from '../snapshot-database.ts';
+import { sweepSpills } from '../../../kit/duckdb/spill-folder.ts';
 import type { QueryReport } from './query-program.ts';
 
 const program = programFile('src/pipeline/analysis/query-process/query-program');
