@@ -60,7 +60,9 @@ export async function openLeasedSchedule(
 }
 
 /** Waits after failures, as the disk's or a version's: each try may fetch a whole state in vain. */
-const retries = { first: 2_000, max: 30_000 };
+const bringing = { first: 2_000, max: 30_000 };
+/** A standby writes within a minute of the writer's end, of which the lease takes most. */
+const taking = { first: 2_000, max: 10_000 };
 
 /** What a machine on standby does at each look, while another writes. */
 export class StorageStandby {
@@ -101,7 +103,7 @@ export class StorageStandby {
       const { message } = error as Error;
       if (this.#failure.isNew(message))
         logger.warn({ storage: store.url }, `this standby cannot bring what storage has; will retry: ${message}`);
-      this.#retryAt = this.#now() + backoffWait(retries, ++this.#failures);
+      this.#retryAt = this.#now() + backoffWait(bringing, ++this.#failures);
     }
     return this.#failure.message;
   }
@@ -175,7 +177,7 @@ function leasedSchedule(
             'this schedule cannot write now: it is on standby and will retry',
           );
         await note.report({ role: 'stands_by', error: message });
-        const wait = backoffWait(retries, ++failures);
+        const wait = backoffWait(taking, ++failures);
         await setTimeout(wait, undefined, { signal: ending.signal }).catch(() => undefined);
       }
     }
