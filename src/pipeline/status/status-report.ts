@@ -114,7 +114,8 @@ export async function readStatusReport(
     sites: [],
     landing: await readLanding(data, settings, now),
     sources: [],
-    pictures: pictures ? readPictures(data, now) : null,
+    // On standby none are mirrored, and a pass that ended by force did so before.
+    pictures: pictures && schedule.role !== 'stands_by' ? readPictures(data, now) : null,
     sources_file: [],
     unreadable: [],
   };

@@ -12,6 +12,7 @@ import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { PictureIndex } from '../../../src/pictures/picture-index.ts';
 import { readStatus } from '../../../src/pipeline/status/status.ts';
 import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -34,7 +35,7 @@ async function machines() {
     access_key_id: 'id',
     secret_access_key: 'very/secret+key',
   };
-  const settings = { storage, freshness: { pulls_minutes: 60 } };
+  const settings = { storage, pictures: true, freshness: { pulls_minutes: 60 } };
   const before = await PipelineUnderTest.create(new Date(noon), { settings });
   onTestFinished(() => before[Symbol.asyncDispose]());
   await before.refresh(noon);
@@ -76,21 +77,30 @@ it('a standby whose own last run failed shows nothing of it once another machine
   expect(await statusOfStandby()).toMatchObject({ last_failure: null, alarms: [] });
 });
 
-it('a standby has no pulls of its own, so that none failed and none is too old', slow, async () => {
-  const { before, standby, writer, standBy, statusOfStandby } = await machines();
-  const north = { source: 'north', connector: 'everflow', secrets: { api_key: 'k'.repeat(20) } };
-  for (const { sourcesFile } of [standby, writer.data])
-    await writeFile(sourcesFile, JSON.stringify({ sources: [north] }), { mode: 0o600 });
-  {
-    using ledger = new PullLedger(standby);
-    ledger.end(ledger.begin('north', noon), noon, { status: 'failed', error: 'HTTP 503' });
-  }
-  expect((await statusOfStandby()).alarms).toEqual(['source north was not pulled: HTTP 503']);
-  await before.landOffers('net', [offer]);
-  await writer.refresh(noon);
-  await standBy();
-  expect(await statusOfStandby()).toMatchObject({ sources: [], alarms: [], stale: [] });
-});
+it(
+  'a standby makes no pulls and mirrors no pictures, so that none failed, ended by force or is too old',
+  slow,
+  async () => {
+    const { before, standby, writer, standBy, statusOfStandby } = await machines();
+    const north = { source: 'north', connector: 'everflow', secrets: { api_key: 'k'.repeat(20) } };
+    for (const { sourcesFile } of [standby, writer.data])
+      await writeFile(sourcesFile, JSON.stringify({ sources: [north] }), { mode: 0o600 });
+    {
+      using ledger = new PullLedger(standby);
+      ledger.end(ledger.begin('north', noon), noon, { status: 'failed', error: 'HTTP 503' });
+      using index = await PictureIndex.open(standby, realEffects.files, () => undefined);
+      index.beginPass(now);
+    }
+    expect((await statusOfStandby()).alarms).toEqual([
+      'source north was not pulled: HTTP 503',
+      'the last pass over pictures ended by force, without a word',
+    ]);
+    await before.landOffers('net', [offer]);
+    await writer.refresh(noon);
+    await standBy();
+    expect(await statusOfStandby()).toMatchObject({ sources: [], pictures: null, alarms: [], stale: [] });
+  },
+);
 
 it(
   'a standby that cannot bring what storage has tries again after waits that double, up to half a minute',
