@@ -64,8 +64,8 @@ const lackedFields: Partial<Record<NoConversion, string>> = {
 };
 
 /**
- * The fields of a conversion under the names of landing. A record that is none has those of `unchanged`, but for the one
- * that it lacks: the others do not depend on what was changed.
+ * The fields of a conversion under the names of landing. A record that is none has those of `unchanged`, but for the
+ * one that it lacks: the others do not depend on what was changed.
  */
 function fieldsOf(read: NetworkConversion | NoConversion, unchanged: ConvertedRecord = {}): ConvertedRecord {
   if (typeof read === 'string') return { ...unchanged, [lackedFields[read] ?? 'left_out']: read };
