@@ -46,7 +46,8 @@ const rules: readonly SystemErrorRule[] = [
   {
     codes: ['EIO'],
     messages: /input\/output error|disk i\/o error/i,
-    advice: `The disk failed to read or write: look at the system's log, then run \`offerline doctor --deep\`. ${safe}`,
+    // SQLite says so, too, where there is no room for what it keeps beside its file.
+    advice: `The disk failed to read or write: free some room where it is full; else look at the system's log, then run \`offerline doctor --deep\`. ${safe}`,
   },
   {
     codes: ['ENOMEM'],

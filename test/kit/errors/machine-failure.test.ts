@@ -27,6 +27,7 @@ it.each([
   ],
   ['too many open files', withCode('EMFILE'), /ulimit -n/],
   ['a failing disk', withCode('EIO'), /offerline doctor --deep/],
+  ['a failing disk, or a full one, reported by SQLite', new Error('disk I/O error'), /free some room where it is full/],
   [
     'too little memory',
     new Error(

@@ -73,7 +73,7 @@ function describe(status: Status, verbose: boolean): string {
     reports.outdated + reports.missing === 0
       ? 'every daily report is there and agrees with the events'
       : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing`,
-    postbacks === null ? 'no postbacks yet' : `postbacks: ${postbacks.pending} pending, ${postbacks.dead} dead`,
+    postbacks === null ? 'no postbacks known' : `postbacks: ${postbacks.pending} pending, ${postbacks.dead} dead`,
     ...pulls(status),
     ...mirror(status),
     ...toDo(status),
