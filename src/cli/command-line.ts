@@ -8,11 +8,13 @@ import type { CommandContext } from './context.ts';
 import { createProgram } from './program.ts';
 import { TerminalPrompts } from './prompts.ts';
 
-// A reader may have seen enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(exitCode.done);
+  // A reader may have seen enough, as `head` does.
+  if (error.code === 'EPIPE') process.exit(exitCode.done);
+  process.exitCode = report(machineFailure(error) ?? error);
 });
+// A log whose reader has ended, or whose disk is full, loses lines; runs and services are to go on without them.
+process.stderr.on('error', () => undefined);
 
 const terminal = createTerminal();
 try {
