@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { DataDirectory } from '../kit/config/data-directory.ts';
 import { UsageError } from '../kit/errors/errors.ts';
 import { assertRestored } from '../pipeline/backup/unfinished-restore.ts';
@@ -80,6 +81,17 @@ export function existingData(): DataDirectory {
   }
   assertRestored(data);
   return data;
+}
+
+/**
+ * The path of a file that an option names and a whole copy takes the place of. Throws `UsageError` where a folder, a
+ * device or a pipe is there: the device would be gone.
+ */
+export function replaceableFile(path: string): string {
+  const file = resolve(path);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UsageError(`--out ${path} is no regular file, and would be replaced by one: name another place`);
+  return file;
 }
 
 /** Reads a whole number option or argument. Commander prints its error with the option's name. */

@@ -1,6 +1,6 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { asOf, smallData } from '../../e2e/small-data.ts';
 import { offerline } from '../../support/command-line.ts';
 import { command, usageErrorOf } from '../../support/commands.ts';
@@ -42,6 +42,23 @@ it('prints to standard output where that is asked for, and nothing else', async 
     stdout:
       'offer_id,hour,clicks,conversions,earnings\n1,2025-03-10T09:00:00.000000Z,10,0,0.000000\n2,2025-03-10T09:00:00.000000Z,10,0,0.000000\n2,2025-03-10T10:00:00.000000Z,0,1,0.250000\n',
   });
+});
+
+it.each([
+  ['export', ['clicks', '--format', 'csv']],
+  ['export', ['--whole']],
+  ['reconcile', ['--site', 'site-1', '--file', 'list.csv']],
+])('%s %j takes the place of no folder, device or pipe', async (name, words) => {
+  // A link, since root would replace the device itself.
+  const link = join(root, 'link');
+  for (const target of [root, '/dev/null']) {
+    await symlink(target, link);
+    onTestFinished(() => rm(link, { force: true }));
+    expect(await usageErrorOf(root, name, ...words, '--out', link)).toBe(
+      `--out ${link} is no regular file, and would be replaced by one: name another place`,
+    );
+    await rm(link);
+  }
 });
 
 it('says what is wrong and leaves nothing half-written', async () => {

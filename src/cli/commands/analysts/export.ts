@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportFormats, exportTable, type ExportFormat } from '../../../pipeline/analysis/export-table.ts';
@@ -12,7 +12,14 @@ import { wholeSnapshot } from '../../../pipeline/analysis/whole-snapshot.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
-import { addCommand, printAnswer, existingData, snapshotOption, spreadsheetOption } from '../../answer.ts';
+import {
+  addCommand,
+  printAnswer,
+  existingData,
+  replaceableFile,
+  snapshotOption,
+  spreadsheetOption,
+} from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -71,7 +78,7 @@ async function exportWhole(snapshot: KeptSnapshot, options: ExportOptions, conte
     });
   };
   if (toStandardOutput(options, 'a tar')) return pack(process.stdout);
-  const file = resolve(options.out ?? `${snapshot_id}.tar`);
+  const file = replaceableFile(options.out ?? `${snapshot_id}.tar`);
   await writeInPlace(file, snapshot_id, (part) => pack(createWriteStream(part)));
   printAnswer(
     context,
@@ -100,7 +107,7 @@ async function exportOne(
     );
   if (toStandardOutput(options, options.format === 'parquet' ? 'Parquet' : undefined))
     return named(table, () => passOn(table, copy));
-  const file = resolve(options.out ?? `${table}.${options.format}`);
+  const file = replaceableFile(options.out ?? `${table}.${options.format}`);
   const rows = await writeInPlace(file, table, copy);
   const { snapshot_id, as_of } = snapshot.manifest;
   printAnswer(

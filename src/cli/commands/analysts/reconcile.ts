@@ -1,5 +1,4 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { resolve } from 'node:path';
 import { findSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
 import { readListMapping } from '../../../pipeline/analysis/reconcile/list-mapping.ts';
@@ -12,7 +11,15 @@ import { dayOption } from '../../../kit/time/moment.ts';
 import { counted } from '../../../kit/text/counted.ts';
 import { roundedAdvice } from '../../../kit/text/rounded-id.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, printAnswer, existingData, snapshotOption, spreadsheetOption, textTable } from '../../answer.ts';
+import {
+  addCommand,
+  printAnswer,
+  existingData,
+  replaceableFile,
+  snapshotOption,
+  spreadsheetOption,
+  textTable,
+} from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -69,6 +76,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
     .action(async ({ site, file, mapping, out, ...options }: ReconcileOptions) => {
       if (options.spreadsheet && out === undefined)
         throw new UsageError('--spreadsheet is about the CSV file of --out: name one');
+      const outFile = out === undefined ? undefined : replaceableFile(out);
       const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
       const to = options.to === undefined ? undefined : dayOption(options.to, '--to');
       const snapshot = await findSnapshot(existingData(), options.snapshot);
@@ -85,8 +93,8 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
           printAnswer(context, options, { file: error.file, unreadable: error.rows }, '');
         throw error;
       });
-      if (out !== undefined)
-        await writeDifferences(resolve(out), report, options.spreadsheet ? 'spreadsheet' : 'program');
+      if (outFile !== undefined)
+        await writeDifferences(outFile, report, options.spreadsheet ? 'spreadsheet' : 'program');
       printAnswer(context, options, report, describe(report, out));
     });
 }
