@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { duePostbacks, earlierEvent } from '../../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
@@ -141,8 +140,13 @@ async function onlyServes(
   { storage }: Pick<Settings, 'storage'>,
   { role }: ScheduleReport,
 ): Promise<boolean> {
-  if (storage !== undefined || role !== 'neither' || existsSync(data.stateFile)) return false;
-  return (await currentManifest(data)) !== undefined;
+  if (storage !== undefined || role !== 'neither') return false;
+  // A warehouse that this user may not enter may have one.
+  const hasNoState = await stat(data.stateFile).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  );
+  return hasNoState && (await currentManifest(data)) !== undefined;
 }
 
 async function damageOfState(data: DataDirectory): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { readSettings } from '../../../src/kit/config/settings.ts';
 import type { DiskState } from '../../../src/pipeline/doctor/examine-machine.ts';
@@ -79,6 +79,16 @@ it('a machine that only serves what came from elsewhere needs no room, unless a 
   const lock = await acquireSchedulerLock(data.scheduleLockFile);
   expect((await statusOn(pipeline, diskRefusing('EROFS'))).alarms).not.toEqual([]);
   lock.release();
+});
+
+it('a warehouse that this user may not enter is none of a machine that only serves', async () => {
+  const pipeline = await published();
+  const { warehouse } = pipeline.data;
+  await rm(warehouse, { recursive: true });
+  // It leads to itself, so that nobody enters it; root enters each folder.
+  await symlink(warehouse, warehouse);
+  const { alarms } = await statusOn(pipeline, diskRefusing('EACCES'));
+  expect(alarms).toContainEqual(expect.stringContaining(`${warehouse} cannot be written (EACCES)`));
 });
 
 it('a machine that follows storage fails its status where it can take no snapshot', async () => {
