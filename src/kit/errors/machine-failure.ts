@@ -39,6 +39,11 @@ const rules: readonly SystemErrorRule[] = [
     advice: `The file or folder named below cannot be written, ${readOnlyAdvice}, then run again. ${safe}`,
   },
   {
+    codes: ['EXDEV'],
+    messages: /cross-device link/i,
+    advice: `The folders warehouse and published of the data directory are on two file systems, and share their files by hard links: keep both on one, and run again. ${safe}`,
+  },
+  {
     codes: ['EACCES', 'EPERM'],
     messages: /permission denied|attempt to write a readonly database/i,
     advice: `A file or folder cannot be read or written: let the user who runs offerline read and write the one named below, and all of the data directory. ${safe}`,

@@ -92,11 +92,17 @@ export async function currentManifest(data: DataDirectory): Promise<Readonly<Man
   }
 }
 
-/** Links `published/current` to another snapshot, in a single step: a new link is renamed over the old one. */
+/**
+ * Links `published/current` to another snapshot, in a single step: a new link is renamed over the old one. Throws
+ * `OfferlineError` where a folder has its name, as in a copy that followed links.
+ */
 export async function switchCurrent(data: DataDirectory, name: string, files: FileEffects): Promise<void> {
   const next = `${data.current}.next`;
   await files.remove(next, 'current link: leftover removed');
   await files.symbolicLink(name, next, 'current link: made');
-  await files.rename(next, data.current, 'current link: switched');
+  await files.rename(next, data.current, 'current link: switched').catch(async (error: unknown) => {
+    await currentName(data);
+    throw error;
+  });
   await files.syncDirectory(data.published, 'current link: synced');
 }

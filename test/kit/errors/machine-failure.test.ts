@@ -25,6 +25,7 @@ it.each([
     new Error('IO Error: Cannot open file "/data/x": Permission denied'),
     /cannot be read or written/,
   ],
+  ['a second file system', withCode('EXDEV'), /warehouse and published .* keep both on one/],
   ['too many open files', withCode('EMFILE'), /ulimit -n/],
   ['a failing disk', withCode('EIO'), /offerline doctor --deep/],
   ['a failing disk, or a full one, reported by SQLite', new Error('disk I/O error'), /free some room where it is full/],
