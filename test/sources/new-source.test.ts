@@ -317,6 +317,14 @@ describe('sources.json', () => {
     },
   );
 
+  it('has both of two sources that are added at the same time', async () => {
+    const { data, remove } = await temporaryData();
+    onTestFinished(remove);
+    await Promise.all([addSource(data, draft), addSource(data, { ...draft, source: 'south' })]);
+    const names = readSources(data).sources.map(({ source }) => source);
+    expect(names.toSorted()).toEqual(['north', 'south']);
+  });
+
   it('is the one that a link leads to', async () => {
     const { data, remove } = await temporaryData();
     onTestFinished(remove);

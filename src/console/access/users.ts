@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import { makePrivateFolder, realEffects, replaceFile } from '../../kit/files/effects.ts';
+import { editAlone } from '../../kit/files/edit-lock.ts';
+import { realEffects, rewriteFile } from '../../kit/files/effects.ts';
 
 /**
  * A viewer reads pages; an analyst may also ask by MCP, which reads all of the analysts' file; an operator may also
@@ -74,26 +74,31 @@ export function readUsers(file: string): StoredUser[] {
 export async function addUser(file: string, { name, role }: ConsoleUser): Promise<string> {
   if (!userName.safeParse(name).success)
     throw new UsageError(`${name} is not a valid name: use 1 to 64 letters, digits and . _ @ + -`);
-  const users = readUsers(file);
-  if (users.some((user) => user.name === name))
-    throw new UsageError(
-      `there is a user ${name} already: choose another name, or \`offerline console remove ${name}\``,
-    );
   const token = newToken();
-  await writeUsers(file, [...users, { name, role, token_sha256: secretDigest(token) }]);
+  await editUsers(file, (users) => {
+    if (users.some((user) => user.name === name))
+      throw new UsageError(
+        `there is a user ${name} already: choose another name, or \`offerline console remove ${name}\``,
+      );
+    return [...users, { name, role, token_sha256: secretDigest(token) }];
+  });
   return token;
 }
 
 /** Removes a user. Throws `UsageError` where there is no such user. */
-export async function removeUser(file: string, name: string): Promise<void> {
-  const users = readUsers(file);
-  const others = users.filter((user) => user.name !== name);
-  if (others.length === users.length)
-    throw new UsageError(`there is no user ${name}; \`offerline console users\` lists all users`);
-  await writeUsers(file, others);
+export function removeUser(file: string, name: string): Promise<void> {
+  return editUsers(file, (users) => {
+    const others = users.filter((user) => user.name !== name);
+    if (others.length === users.length)
+      throw new UsageError(`there is no user ${name}; \`offerline console users\` lists all users`);
+    return others;
+  });
 }
 
-async function writeUsers(file: string, users: StoredUser[]): Promise<void> {
-  makePrivateFolder(dirname(file));
-  await replaceFile(file, `${JSON.stringify({ users }, null, 1)}\n`, 'console users', realEffects.files, 0o600);
+/** The file stays its owner's, whose console follows it. */
+async function editUsers(file: string, edit: (users: StoredUser[]) => StoredUser[]): Promise<void> {
+  await editAlone(file, { name: "list of the console's users", command: 'console' }, async () => {
+    const users = edit(readUsers(file));
+    await rewriteFile(file, `${JSON.stringify({ users }, null, 1)}\n`, 'console users', realEffects.files, 0o600);
+  });
 }

@@ -1,17 +1,14 @@
-import { chownSync, existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readDocument } from '../config/json-document.ts';
 import { readTextFile } from '../config/regular-file.ts';
-import { exitCode, OfferlineError, UsageError } from '../errors/errors.ts';
+import { OfferlineError, UsageError } from '../errors/errors.ts';
+import { editAlone } from '../files/edit-lock.ts';
 import { rewriteFile, type FileEffects } from '../files/effects.ts';
-import { acquireProcessLock } from '../files/process-lock.ts';
 import { nearestWord } from '../text/nearest-word.ts';
 import { readSites, sitesSchema } from './sites.ts';
 
 /** A site as the file has it, with keys that nobody here knows the order of. */
 export type WrittenSite = { site_key: string } & Record<string, unknown>;
-
-/** Seconds to wait for another edit, which takes far less. */
-const waitSeconds = 10;
 
 /**
  * Changes the list of sites in the file, and leaves everything else of it unchanged; edits at the same time come one
@@ -24,15 +21,7 @@ export async function editSites<Result>(
   files: FileEffects,
   { dryRun = false } = {},
 ): Promise<Result> {
-  // Of the file itself, so that those who come by a link and those who do not wait for each other.
-  const lockFile = `${existsSync(file) ? realpathSync(file) : file}.lock`;
-  const lock = dryRun
-    ? undefined
-    : await acquireProcessLock(
-        { name: 'list of sites', lockFile, busy: (message) => new OfferlineError(message, exitCode.busy) },
-        { command: 'sites', waitSeconds, onWaiting: () => undefined },
-      );
-  try {
+  const change = async () => {
     readSites(file);
     const isNew = !existsSync(file);
     const text = isNew ? '{"sites":[]}' : readTextFile(file);
@@ -44,17 +33,9 @@ export async function editSites<Result>(
     if (existsSync(file) === isNew || (!isNew && readTextFile(file) !== text))
       throw new OfferlineError(`${file} was changed by somebody else meanwhile; look at it, and try again`);
     await rewriteFile(file, edited, 'sites', files, 0o600);
-    leaveToOwner(lockFile, file);
     return result;
-  } finally {
-    lock?.release();
-  }
-}
-
-/** Lets the owner of the file take the lock, too, where root made it. */
-function leaveToOwner(lockFile: string, file: string): void {
-  const { uid, gid } = statSync(file);
-  if (process.getuid?.() === 0) chownSync(lockFile, uid, gid);
+  };
+  return dryRun ? change() : editAlone(file, { name: 'list of sites', command: 'sites' }, change);
 }
 
 /** Returns the site of a key. Throws `UsageError`, with the key that is meant perhaps. */

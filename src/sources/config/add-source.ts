@@ -6,6 +6,7 @@ import { describeProblems } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import type { Secret } from '../../kit/config/secrets.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
+import { editAlone } from '../../kit/files/edit-lock.ts';
 import { makePrivateFolder, realEffects, replaceFile, rewriteFile, type FileEffects } from '../../kit/files/effects.ts';
 import { readSources, sourcesSchema, type SourceEntry } from './sources-file.ts';
 
@@ -56,11 +57,16 @@ export function assertFreeName(data: DataDirectory, name: string): void {
  * to be kept go into files of mode 0600 first, so that the entry never names one that is not there. Returns the files
  * of secrets. Throws `UsageError` where the name is taken, or the file would be unusable.
  */
-export async function addSource(
+export function addSource(
   data: DataDirectory,
   draft: SourceDraft,
   files: FileEffects = realEffects.files,
 ): Promise<string[]> {
+  const named = { name: 'list of sources', command: 'sources new' };
+  return editAlone(data.sourcesFile, named, () => addAlone(data, draft, files));
+}
+
+async function addAlone(data: DataDirectory, draft: SourceDraft, files: FileEffects): Promise<string[]> {
   assertFreeName(data, draft.source);
   const kept = Object.entries(draft.secrets).flatMap(([name, secret]) =>
     isKept(secret) ? [{ name, text: secret.kept, file: data.secretFile(draft.source, name) }] : [],

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { chownSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -39,6 +39,22 @@ it('a name is unique, and needs no escaping in a log', async () => {
     await expect(addUser(file, { name, role: 'viewer' })).rejects.toThrow('is not a valid name');
   await expect(removeUser(file, 'eve')).rejects.toThrow('there is no user eve');
   expect(readFileSync(file, 'utf8')).toBe(before);
+});
+
+it('users that are added and removed at the same time are all as they were asked for', async () => {
+  await addUser(file, { name: 'gone', role: 'viewer' });
+  const names = ['ada', 'bea'];
+  await Promise.all([removeUser(file, 'gone'), ...names.map((name) => addUser(file, { name, role: 'viewer' }))]);
+  const kept = readUsers(file).map(({ name }) => name);
+  expect(kept.toSorted()).toEqual(names);
+});
+
+it.skipIf(process.getuid?.() !== 0)("a file that root changes stays its owner's, whose console reads it", async () => {
+  await addUser(file, { name: 'ada', role: 'operator' });
+  chownSync(file, 12_345, 12_345);
+  await removeUser(file, 'ada');
+  const { uid, gid, mode } = statSync(file);
+  expect([uid, gid, mode & 0o777]).toEqual([12_345, 12_345, 0o600]);
 });
 
 const user = { name: 'ada', role: 'viewer', token_sha256: 'a'.repeat(64) };
