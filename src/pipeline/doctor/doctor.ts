@@ -32,6 +32,7 @@ import { examineSites } from './examine-sites.ts';
 import { examineSchedule } from './examine-schedule.ts';
 import { examineLandingFolder } from './landing-folder.ts';
 import { examineSources } from './examine-sources.ts';
+import { examineGoneSites, examineGoneSources } from './gone-files.ts';
 import { examineState } from './examine-state.ts';
 import { note, trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
@@ -126,7 +127,9 @@ async function examineFiles(
     ...examineRuns(data),
     ...examineSchedule(data, settings),
     ...examineSites(data),
+    ...(await examineGoneSites(data)),
     ...examineSources(data),
+    ...examineGoneSources(data),
     ...(await examineLandingFolder(data, settings, now)),
   ];
   const damaged = { snapshots: snapshots.damaged, copies: copies.damaged, pictures: pictures.damaged };

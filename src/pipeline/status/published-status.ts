@@ -128,7 +128,7 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
       set_aside: setAside.filter(({ path }) => existsSync(join(data.landing, path))),
       unknown_sites: await query<PublishedStatus['unknown_sites'][number]>(
         `SELECT site_key, count(*) AS conversions FROM conversions
-         WHERE payout IS NOT NULL AND occurred_at > TIMESTAMPTZ '${dayAgo}' AND site_key NOT IN (SELECT site_key FROM sites)
+         WHERE payout IS NOT NULL AND occurred_at > TIMESTAMPTZ '${dayAgo}' AND site_key IS NOT NULL AND site_key NOT IN (SELECT site_key FROM sites)
            AND NOT EXISTS (FROM postbacks WHERE postbacks.conversion_id = conversions.conversion_id)
          GROUP BY ALL ORDER BY conversions DESC, site_key LIMIT 10`,
       ),

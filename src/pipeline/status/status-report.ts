@@ -6,6 +6,7 @@ import { readLanding, type LandingReport } from '../doctor/landing-folder.ts';
 import { readSchedule, type ScheduleReport } from '../doctor/examine-schedule.ts';
 import { examineMachine, type DiskState } from '../doctor/examine-machine.ts';
 import type { Finding } from '../doctor/finding.ts';
+import { examineGoneSites, examineGoneSources } from '../doctor/gone-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { isSqliteUnwritable } from '../../kit/sqlite/open-sqlite.ts';
 import { describeUnreadableNote, type UnreadableNote } from '../../kit/files/note-file.ts';
@@ -218,7 +219,10 @@ async function readDeliveries(
 /** Adds trouble with `sites.json`, which must not end the whole status. */
 async function readSitesFile(data: DataDirectory, report: StatusReport): Promise<void> {
   try {
-    report.sites = readSites(data.sitesFile).warnings;
+    const { warnings } = readSites(data.sitesFile);
+    const gone = (await examineGoneSites(data)).map(describeFinding);
+    report.sites = gone.length === 0 ? warnings : gone;
+    report.unreadable.push(...gone);
     if (report.postbacks !== null)
       report.waiting_postbacks = (await duePostbacks(data)).filter(
         ({ waits_for }) => waits_for !== '' && waits_for !== earlierEvent,
@@ -245,6 +249,8 @@ function readPulls(data: DataDirectory, report: StatusReport, now: number): void
   try {
     const sources = readSourceReports(data, now);
     report.sources = report.schedule.role === 'stands_by' ? [] : sources;
+    report.sources_file = examineGoneSources(data).map(describeFinding);
+    report.unreadable.push(...report.sources_file);
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     report.sources_file = [error.message];

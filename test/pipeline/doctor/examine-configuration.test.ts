@@ -2,6 +2,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { examineSites } from '../../../src/pipeline/doctor/examine-sites.ts';
 import { examineSources } from '../../../src/pipeline/doctor/examine-sources.ts';
+import { examineGoneSources } from '../../../src/pipeline/doctor/gone-files.ts';
+import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 
 it('the doctor finds sites that no run can read, and says nothing of those that it can', async () => {
@@ -61,4 +63,15 @@ it('the doctor finds a file of sources that others may read, but not by the grou
   onTestFinished(() => getuid.mockRestore());
   expect(await found(0o440)).toEqual([]);
   expect(await found(0o644)).toEqual([[data.sourcesFile, problem, `chmod 640 ${data.sourcesFile}`]]);
+});
+
+it('the doctor finds that sources are gone that were pulled', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  expect(examineGoneSources(data)).toEqual([]);
+  using ledger = new PullLedger(data);
+  ledger.begin('net', '2026-03-10T12:00:00Z');
+  expect(examineGoneSources(data)).toMatchObject([{ level: 'trouble', subject: data.sourcesFile, repairable: false }]);
+  await writeFile(data.sourcesFile, '{"sources": []}');
+  expect(examineGoneSources(data)).toEqual([]);
 });

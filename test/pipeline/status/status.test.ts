@@ -19,6 +19,7 @@ import { writeMapping } from '../../../src/pipeline/inspect/write-mapping.ts';
 import { readStatus, type Status } from '../../../src/pipeline/status/status.ts';
 import { adviseActions } from '../../../src/pipeline/status/actions.ts';
 import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
+import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { killedRefresh } from '../../fault/lives/killed-refresh.ts';
 import { offerline } from '../../support/command-line.ts';
 import { command, endOf } from '../../support/commands.ts';
@@ -536,6 +537,36 @@ it.each([
   expect(read.to_do).toEqual([
     { what: expect.stringContaining(file) as string, command: `offerline ${toTry}`, alarm: true },
   ]);
+});
+
+it('fails where sites.json or sources.json is gone, since nothing else does', slow, async () => {
+  const site = { site_key: 's', site_secret: 'a-secret-of-sixteen' };
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { sites: [site] });
+  const { data } = pipeline;
+  // A conversion without its click has no site, and waits for none.
+  await pipeline.landLog('conversions', 'ndjson', [
+    { conversion_id: 'v', click_id: 'late', kind: 'credit', occurred_at: '2026-03-10T11:30:00Z', payout: '1' },
+  ]);
+  await pipeline.refresh(noon);
+  const read = () => readStatus(data, readSettings(data), Date.parse(noon));
+  await rm(data.sitesFile);
+  await pipeline.refresh('2026-03-10T12:01:00Z');
+  expect((await read()).unknown_sites).toEqual([]);
+  const gone = /sites\.json does not exist, though sites were published: .* bring it back/;
+  expect((await read()).alarms).toEqual([expect.stringMatching(gone)]);
+
+  await writeFile(data.sitesFile, JSON.stringify({ sites: [site] }));
+  expect((await read()).alarms).toEqual([]);
+  await writeFile(data.sourcesFile, '{"sources": []}');
+  using ledger = new PullLedger(data);
+  ledger.end(ledger.begin('net', noon), noon, { status: 'done' });
+  expect((await read()).alarms).toEqual([]);
+  await rm(data.sourcesFile);
+  const { alarms, to_do } = await read();
+  expect(alarms).toEqual([
+    expect.stringMatching(/sources\.json does not exist, so nothing is pulled: bring it back, or/),
+  ]);
+  expect(to_do).toContainEqual({ what: alarms[0], command: 'offerline sources list', alarm: true });
 });
 
 it('distinguishes snapshots without a link from none', async () => {

@@ -27,7 +27,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
       'where sites, sources, rates or mappings differ from those of the machine that published last;',
       'where the last pull of a source failed or was killed, or the last pass over pictures was killed or over postbacks failed;',
       'where a site takes no postbacks; where the landing folder is gone or emptied;',
-      'and where a snapshot, `sites.json` or `sources.json` cannot be read. `to_do` in `--json` marks these as `alarm`.',
+      'and where a snapshot, `sites.json` or `sources.json` cannot be read, or one of these files was used and is gone. `to_do` in `--json` marks these as `alarm`.',
     ].join(' '),
   )
     .option('--verbose', 'whole texts also on a terminal, and counts of rows, files and rejects')

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { PullLedger } from '../../sources/pull-ledger.ts';
+import { currentManifest } from '../snapshot/snapshot-store.ts';
+import { trouble, type Finding } from './finding.ts';
+
+/** Finds that `sites.json` is gone though sites were published by it: runs take it that there are none. */
+export async function examineGoneSites(data: DataDirectory): Promise<Finding[]> {
+  if (existsSync(data.sitesFile)) return [];
+  const { site_terms: everPublished = 0 } = (await currentManifest(data))?.row_counts ?? {};
+  if (everPublished === 0) return [];
+  const problem = 'does not exist, though sites were published: rewards wait, and a service that starts lets nobody in';
+  return [trouble('sites', data.sitesFile, problem, 'bring it back', { repairable: false })];
+}
+
+/** Finds that `sources.json` is gone though sources were pulled by it: none is due without it. */
+export function examineGoneSources(data: DataDirectory): Finding[] {
+  if (existsSync(data.sourcesFile)) return [];
+  const pulled = PullLedger.read(
+    data,
+    (ledger) => ledger.newest(),
+    () => undefined,
+  );
+  if (pulled === undefined || pulled.size === 0) return [];
+  const problem = 'does not exist, so nothing is pulled';
+  const cure = 'bring it back, or write {"sources": []} into it where nothing is to be pulled any more';
+  return [trouble('sources', data.sourcesFile, problem, cure, { repairable: false })];
+}
