@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateFolder, realEffects, replaceFile } from '../../kit/files/effects.ts';
+import { makePrivateFolder, ownerWithin, realEffects, replaceFile } from '../../kit/files/effects.ts';
 import { secretDigest, newToken } from './users.ts';
 
 const linkMilliseconds = 10 * 60_000;
@@ -46,8 +46,10 @@ export class EnterLink {
 /** Writes a link for the console that runs, in place of the one written before. Returns a path of the console. */
 export async function writeEnterLink(file: string, now: number): Promise<string> {
   const { path, stored } = newLink(now);
-  makePrivateFolder(dirname(file));
-  await replaceFile(file, `${JSON.stringify(stored)}\n`, 'console link', realEffects.files, 0o600);
+  const folder = dirname(file);
+  makePrivateFolder(folder);
+  const text = `${JSON.stringify(stored)}\n`;
+  await replaceFile(file, text, 'console link', realEffects.files, 0o600, ownerWithin(folder));
   return path;
 }
 

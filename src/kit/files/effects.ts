@@ -114,10 +114,17 @@ export async function replaceFile(
   await files.syncDirectory(dirname(path), `${step}: folder synced`);
 }
 
+/** The owner of what root makes in a folder: the folder's, whose processes read it. Undefined for other users. */
+export function ownerWithin(folder: string): FileOwner | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = statSync(folder);
+  return { uid, gid };
+}
+
 /**
  * Replaces a file that an operator keeps: mode and owner stay, so that who reads it still may, and where `path` is a
- * link, the file that it leads to is replaced. A new file has `newMode`. Throws `OfferlineError`, with the file as it
- * was, where it is somebody else's and this user may not leave it theirs.
+ * link, the file that it leads to is replaced. A new file has `newMode`, and belongs to its folder's owner. Throws
+ * `OfferlineError`, with the file as it was, where it is somebody else's and this user may not leave it theirs.
  */
 export async function rewriteFile(
   path: string,
@@ -126,7 +133,7 @@ export async function rewriteFile(
   files: FileEffects = realEffects.files,
   newMode?: number,
 ): Promise<void> {
-  if (!existsSync(path)) return replaceFile(path, content, step, files, newMode);
+  if (!existsSync(path)) return replaceFile(path, content, step, files, newMode, ownerWithin(dirname(path)));
   const file = realpathSync(path);
   const { mode, uid, gid } = statSync(file);
   try {

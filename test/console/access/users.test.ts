@@ -7,6 +7,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { addConsoleUserCommands } from '../../../src/cli/commands/operators/console-users.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { Sessions } from '../../../src/console/access/sessions.ts';
+import { writeEnterLink } from '../../../src/console/access/enter-link.ts';
 import { UserRegistry } from '../../../src/console/access/user-registry.ts';
 import { addUser, secretDigest, readUsers, removeUser } from '../../../src/console/access/users.ts';
 import { temporaryFolder } from './console-for-test.ts';
@@ -55,6 +56,15 @@ it.skipIf(process.getuid?.() !== 0)("a file that root changes stays its owner's,
   await removeUser(file, 'ada');
   const { uid, gid, mode } = statSync(file);
   expect([uid, gid, mode & 0o777]).toEqual([12_345, 12_345, 0o600]);
+});
+
+it.skipIf(process.getuid?.() !== 0)("what root makes in the console's folder is the folder's owner's", async () => {
+  await mkdir(join(file, '..'));
+  chownSync(join(file, '..'), 12_345, 12_345);
+  const link = join(file, '..', 'link.json');
+  await addUser(file, { name: 'ada', role: 'operator' });
+  await writeEnterLink(link, 0);
+  expect([file, link].map((path) => statSync(path).uid)).toEqual([12_345, 12_345]);
 });
 
 const user = { name: 'ada', role: 'viewer', token_sha256: 'a'.repeat(64) };
