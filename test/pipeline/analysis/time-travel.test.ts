@@ -192,7 +192,7 @@ describe('diff', () => {
     expect(text).toContain('level-1 1 → 1.25, level-2 2 → 1.75');
     expect(text).toMatch(/\nsite-1 {4}all others {2}0\.200000 → 0\.300000 *\nsite-1 {4}source:net {2}- → 0\.350000/);
     expect(text).toContain('all → format:offerwall, but not offer:5');
-    expect(text).toMatch(/ 1 {2}Stays {2}2 → 3 /);
+    expect(text).toMatch(/ 1 {2}Stays {2}2 → 3 .* {2}converted_clicks, cvr, conversions_24h, trend\n/);
   });
 
   it('wants two different snapshots that are kept', async () => {

@@ -9,6 +9,9 @@ import type { CommandContext } from '../../context.ts';
 /** Rows of a section: as many as fit on a screen with the others; `--json` has all. */
 const maxRows = 20;
 
+/** Figures with a column of their own; the others are named. */
+const figuresInFull = ['clicks', 'conversions', 'earnings', 'epc', 'rank'];
+
 export function addDiffCommand(program: Command, context: CommandContext): void {
   addCommand(
     program,
@@ -81,11 +84,11 @@ function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff)
         offer_id,
         title,
         ...Object.fromEntries(
-          ['clicks', 'conversions', 'earnings', 'epc', 'rank'].map((figure) => [
-            figure,
-            figures[figure] === undefined ? '' : shown(figures[figure]),
-          ]),
+          figuresInFull.map((figure) => [figure, figures[figure] === undefined ? '' : shown(figures[figure])]),
         ),
+        others: Object.keys(figures)
+          .filter((figure) => !figuresInFull.includes(figure))
+          .join(', '),
       })),
     ),
   ].join('\n');
