@@ -172,6 +172,14 @@ describe('with options alone', () => {
     const words = ['sources', 'new', '--connector', 'http', '--source', 'mine', '--base-url', network.url];
     const nothing = await answered(data.root, [...words, '--with', file, '--yes']);
     expect([nothing.code, nothing.shown]).toEqual([2, expect.stringContaining('secrets.key is a text, {"env": ')]);
+    for (const [text, slip] of [
+      ['{"offers": {},\n}', 'is not valid JSON in line 2, column 1: the comma before it is one too many'],
+      ['[]', 'line 1: is no JSON object with keys of a source'],
+    ] as const) {
+      await writeFile(file, text);
+      const { code, shown } = await answered(data.root, [...words, '--with', file, '--yes']);
+      expect([code, shown]).toEqual([2, expect.stringContaining(slip)]);
+    }
     await writeFile(file, JSON.stringify({ offers: { ...offers, links } }));
     const ofLinks = await answered(data.root, [...words, '--with', file, '--yes']);
     expect(ofLinks.shown).toContain('--secret of_links=env:VAR');

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readDocument } from '../../kit/config/json-document.ts';
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { assertFreeName, readDraft, type DraftSecret, type SourceDraft } from '../../sources/config/add-source.ts';
@@ -220,6 +222,10 @@ function assertKnownSecrets({ secrets }: SourceDraft, { name, secrets: taken }: 
     throw new UsageError(`--secret ${unknown}: ${name} takes ${all.join(', ')}`);
 }
 
+const keysOfSource = z.record(z.string(), z.unknown(), {
+  error: 'is no JSON object with keys of a source, such as {"offers": {…}}',
+});
+
 /** Reads further keys of an entry from a file. */
 function keysIn(file: string): Record<string, unknown> {
   let text: string;
@@ -228,13 +234,5 @@ function keysIn(file: string): Record<string, unknown> {
   } catch (error) {
     throw new UsageError(`--with ${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  let keys: unknown;
-  try {
-    keys = JSON.parse(text);
-  } catch {
-    throw new UsageError(`--with ${file} is not valid JSON`);
-  }
-  if (typeof keys !== 'object' || keys === null || Array.isArray(keys))
-    throw new UsageError(`--with ${file} is no JSON object with keys of a source, such as {"offers": {…}}`);
-  return keys as Record<string, unknown>;
+  return readDocument(keysOfSource, text, `--with ${file}`);
 }
