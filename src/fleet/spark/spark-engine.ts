@@ -61,7 +61,7 @@ export class SparkEngine implements EventEngine {
     this.#duckdb = new DuckdbEngine(run, connection);
   }
 
-  async stage({ schema, batch, history }: StagingWork): Promise<StagedEvents> {
+  async stage({ schema, batch, ...known }: StagingWork): Promise<StagedEvents> {
     if (batch.rows.length === 0) return { days: [], rejected: [], duplicates: new Map() };
     const { effects, logger } = this.#run;
     const { kind } = schema;
@@ -79,7 +79,7 @@ export class SparkEngine implements EventEngine {
       parseOddLines(this.#connection, schema, batch, folders),
     );
     warnOfOddLines(logger, kind, odd);
-    await effects.perform(`events of ${kind}: known ones looked up`, () => this.#writeKnown(schema, folders, history));
+    await effects.perform(`events of ${kind}: known ones looked up`, () => this.#writeKnown(schema, folders, known));
     await this.#write(
       driver,
       `finding duplicates of ${kind} on Spark`,
@@ -179,7 +179,11 @@ export class SparkEngine implements EventEngine {
   }
 
   /** Whole rows of history that have a key of the batch's: first only keys are read, of the days that may have one. */
-  async #writeKnown(schema: LogSchema, { parsed, odd, known }: StagingFolders, history: StagingWork['history']) {
+  async #writeKnown(
+    schema: LogSchema,
+    { parsed, odd, known }: StagingFolders,
+    { history, reduced }: Pick<StagingWork, 'history' | 'reduced'>,
+  ) {
     const read = (folder: string) =>
       `read_parquet(${quoted(join(literalPath(folder), '*.parquet'))}, hive_partitioning = false)`;
     const keys = `SELECT event_key FROM ${read(parsed)} WHERE event_key IS NOT NULL UNION ALL SELECT event_key FROM ${read(odd)}`;
@@ -193,8 +197,12 @@ export class SparkEngine implements EventEngine {
           );
     const holders = holding.map(({ file }) => files[file] as string);
     const columns = [...schema.fields.map(({ name }) => name), 'event_key'].join(', ');
+    const parts = [false, true].map((isReduced) => {
+      const ofThem = holders.filter((path) => reduced.has(path) === isReduced);
+      return `SELECT ${columns}, ${isReduced} AS is_reduced FROM ${eventRelation(schema.kind, ofThem)} WHERE event_key IN (${keys})`;
+    });
     await this.#connection.run(
-      `COPY (SELECT ${columns} FROM ${eventRelation(schema.kind, holders)} WHERE event_key IN (${keys}))
+      `COPY (${parts.join(' UNION ALL ')})
        TO ${quoted(join(known, '0.parquet'))} (FORMAT parquet)`,
     );
   }

@@ -1,4 +1,5 @@
 import type { LogFieldType, LogSchema } from '../../pipeline/landing/logs/log-fields.ts';
+import { lastingFields } from '../../pipeline/ingest/engine/event-engine.ts';
 import { eventRowGroupRows } from '../../pipeline/warehouse/event-files.ts';
 import type { SteadyDays } from './local-times.ts';
 import { plainEvents } from './plain-events.ts';
@@ -76,7 +77,7 @@ export function eventViews(schema: LogSchema, { parsed, odd, known }: StagingFol
   return [
     viewOf('parsed', parsed, `${placed}, day_number INT, raw STRING`),
     viewOf('odd', odd, `${placed}, day_number BIGINT, warnings INT`),
-    viewOf('known', known, event),
+    viewOf('known', known, `${event}, is_reduced BOOLEAN`),
   ];
 }
 
@@ -91,10 +92,19 @@ function viewOf(view: string, folder: string, schema: string): ViewOfFiles {
 
 /**
  * Events of the batch that do not count: place, `file_id` and `conflict`. What the warehouse has comes first, then the
- * batch by place. Only events whose keys come more than once are compared with each other.
+ * batch by place. Only events whose keys come more than once are compared with each other; of a click that has lost its
+ * details the other fields are.
  */
 export function duplicatesQuery(schema: LogSchema, { duplicates }: StagingFolders): WrittenQuery {
-  const fields = schema.fields.map(({ name }) => name).join(', ');
+  const lasting = lastingFields(schema);
+  const details = schema.fields.filter((field) => !lasting.includes(field));
+  const said = (isReduced: string) =>
+    `${structOf(lasting)} AS content${details.length === 0 ? '' : `, ${isReduced} AS is_reduced, ${structOf(details)} AS details`}`;
+  const differs = (part: string) => `NOT (${part} <=> first_value(${part}) OVER by_arrival)`;
+  const conflict =
+    details.length === 0
+      ? differs('content')
+      : `${differs('content')} OR (NOT first_value(is_reduced) OVER by_arrival AND ${differs('details')})`;
   const key = ['event_key', ...schema.key].join(', ');
   return {
     query: `
@@ -103,19 +113,23 @@ export function duplicatesQuery(schema: LogSchema, { duplicates }: StagingFolder
           SELECT event_key FROM (SELECT event_key FROM events UNION ALL SELECT event_key FROM known)
           GROUP BY event_key HAVING count(*) > 1),
         candidates AS (
-          SELECT -1 AS position, 0 AS block, 0 AS id, CAST(NULL AS BIGINT) AS file_id, ${key}, struct(${fields}) AS content FROM known
+          SELECT -1 AS position, 0 AS block, 0 AS id, CAST(NULL AS BIGINT) AS file_id, ${key}, ${said('is_reduced')} FROM known
           UNION ALL
-          SELECT ${place.join(', ')}, file_id, ${key}, struct(${fields}) AS content FROM events LEFT SEMI JOIN repeated USING (event_key))
+          SELECT ${place.join(', ')}, file_id, ${key}, ${said('false')} FROM events LEFT SEMI JOIN repeated USING (event_key))
       SELECT ${place.join(', ')}, file_id, conflict
       FROM (
         SELECT ${place.join(', ')}, file_id, row_number() OVER by_arrival AS nth,
-          NOT (content <=> first_value(content) OVER by_arrival) AS conflict
+          ${conflict} AS conflict
         FROM candidates
         WINDOW by_arrival AS (PARTITION BY ${key} ORDER BY ${place.join(', ')}))
       WHERE nth > 1 AND position >= 0`,
     folder: duplicates,
     options: passing,
   };
+}
+
+function structOf(fields: LogSchema['fields']): string {
+  return `struct(${fields.map(({ name }) => name).join(', ')})`;
 }
 
 /** The events that count, by day, in the columns of event files. */

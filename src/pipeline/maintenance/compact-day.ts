@@ -2,7 +2,7 @@ import type { EventKind } from '../../kit/vocabulary/values.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { eventOrder } from '../warehouse/event-files.ts';
+import { clickDetails, eventOrder } from '../warehouse/event-files.ts';
 import { writeMergedFile } from '../warehouse/merge-event-files.ts';
 
 /** Form of a compacted file: `sorted`, or `reduced`, which also lacks the clicks' details. */
@@ -22,12 +22,6 @@ interface CompactedDay {
   bytesBefore: number;
   bytesAfter: number;
 }
-
-/**
- * Columns with personal data and free text. Without them a click still identifies duplicates, attributes late
- * conversions and counts.
- */
-const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
 
 /**
  * Merges a day's event files into one, with the same rows and columns, sorted by event key. Its row in `event_files`

@@ -47,6 +47,12 @@ export const eventColumns: Record<EventKind, Record<string, string>> = {
 };
 
 /**
+ * Columns with personal data and free text, which clicks of long ago may have lost. Without them a click still
+ * identifies duplicates, attributes late conversions and counts.
+ */
+export const clickDetails: readonly string[] = ['ip', 'user_agent', 'sub1', 'sub2'];
+
+/**
  * Finding one event reads its whole row group: an eighth of DuckDB's default halves the lookup and costs the writer
  * nothing.
  */
@@ -93,6 +99,12 @@ export async function eventFilePaths(
   const within = span ? ofKind.where('last_at', '>=', span.from).where('first_at', '<=', span.to) : ofKind;
   const rows = await within.orderBy('day').orderBy('path').execute();
   return rows.map(({ path }) => join(data.warehouse, path));
+}
+
+/** Absolute paths of the event files whose clicks have lost their details. */
+export async function reducedFilePaths(connection: DuckDBConnection, data: DataDirectory): Promise<Set<string>> {
+  const reduced = kyselyOn(connection).selectFrom('event_files').select('path').where('form', '=', 'reduced');
+  return new Set((await reduced.execute()).map(({ path }) => join(data.warehouse, path)));
 }
 
 export interface PromotedFile {

@@ -52,13 +52,13 @@ WITH events AS (SELECT position, block, id, file_id, event_key, day_number, clic
           SELECT event_key FROM (SELECT event_key FROM events UNION ALL SELECT event_key FROM known)
           GROUP BY event_key HAVING count(*) > 1),
         candidates AS (
-          SELECT -1 AS position, 0 AS block, 0 AS id, CAST(NULL AS BIGINT) AS file_id, event_key, click_id, struct(click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2) AS content FROM known
+          SELECT -1 AS position, 0 AS block, 0 AS id, CAST(NULL AS BIGINT) AS file_id, event_key, click_id, struct(click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device) AS content, is_reduced AS is_reduced, struct(ip, user_agent, sub1, sub2) AS details FROM known
           UNION ALL
-          SELECT position, block, id, file_id, event_key, click_id, struct(click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2) AS content FROM events LEFT SEMI JOIN repeated USING (event_key))
+          SELECT position, block, id, file_id, event_key, click_id, struct(click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device) AS content, false AS is_reduced, struct(ip, user_agent, sub1, sub2) AS details FROM events LEFT SEMI JOIN repeated USING (event_key))
       SELECT position, block, id, file_id, conflict
       FROM (
         SELECT position, block, id, file_id, row_number() OVER by_arrival AS nth,
-          NOT (content <=> first_value(content) OVER by_arrival) AS conflict
+          NOT (content <=> first_value(content) OVER by_arrival) OR (NOT first_value(is_reduced) OVER by_arrival AND NOT (details <=> first_value(details) OVER by_arrival)) AS conflict
         FROM candidates
         WINDOW by_arrival AS (PARTITION BY event_key, click_id ORDER BY position, block, id))
       WHERE nth > 1 AND position >= 0;

@@ -171,9 +171,20 @@ it('retention empties the details of old clicks and keeps what counts and attrib
   expect((await events(landing)).roll).toEqual(roll);
   expect(await compact(landing, { settings })).toMatchObject({ days: 0 });
 
-  await landing.put('clicks/copy.ndjson', [clickOf('14', 3)]);
+  // A copy has the details still, and says nothing else.
+  await landing.put('clicks/copy.ndjson', [clickOf('14', 3), clickOf('18', 3)]);
+  await landing.put('clicks/other.ndjson', [
+    { ...clickOf('14', 5), user_id: 'another' },
+    { ...clickOf('18', 5), sub1: 'another' },
+  ]);
   await landing.put('conversions/late.ndjson', [conversion('late', { click_id: 'c-14-7' })]);
-  expect(await landing.ingest()).toMatchObject({ accepted: 1, duplicates: 1 });
+  expect(await landing.ingest()).toMatchObject({ accepted: 1, duplicates: 4 });
+  expect(
+    await landing.query(`SELECT path, duplicates, conflicts FROM ingest_files WHERE duplicates > 0 ORDER BY path`),
+  ).toEqual([
+    { path: 'clicks/copy.ndjson', duplicates: 2, conflicts: 0 },
+    { path: 'clicks/other.ndjson', duplicates: 2, conflicts: 2 },
+  ]);
   expect(
     await landing.query(`SELECT offer_id, site_key, user_id FROM conversion_clicks WHERE click_id = 'c-14-7'`),
   ).toEqual([{ offer_id: 7, site_key: 's', user_id: 'u' }]);

@@ -20,13 +20,13 @@ export class DuckdbEngine implements EventEngine {
     this.#connection = connection;
   }
 
-  async stage({ schema, batch, history }: StagingWork): Promise<StagedEvents> {
+  async stage({ schema, batch, history, reduced }: StagingWork): Promise<StagedEvents> {
     const parsed = await showProgress(this.#connection, this.#run.progress, `parsing ${schema.kind}`, () =>
       stageEvents(this.#connection, schema, batch, this.#run),
     );
     const paths = parsed.days.map(({ path }) => path);
     const known = await history(`SELECT event_key FROM ${eventRelation(schema.kind, paths)}`);
-    const duplicates = await findDuplicates(this.#connection, schema, batch, parsed, known);
+    const duplicates = await findDuplicates(this.#connection, schema, batch, parsed, known, reduced);
     const { days, rejected } = await withoutDuplicates(this.#connection, schema, parsed, duplicates.events, this.#run);
     return { days, rejected, duplicates: duplicates.byFile };
   }

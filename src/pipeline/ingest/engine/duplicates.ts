@@ -7,7 +7,7 @@ import { keyRanges, repeatedEventKeys } from '../../../kit/vocabulary/event-key.
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { filesAtOnce } from './files-at-once.ts';
 import type { LogBatch } from './log-batch.ts';
-import type { StagedFiles } from './event-engine.ts';
+import { lastingFields, type StagedFiles, type StagingWork } from './event-engine.ts';
 
 /**
  * Staged events that do not count: `(file_id, file, file_row_number, conflict)`, `file` being the place among the
@@ -34,6 +34,7 @@ export async function findDuplicates(
   batch: LogBatch,
   staged: Pick<StagedFiles, 'days'>,
   history: readonly string[],
+  reduced: StagingWork['reduced'],
 ): Promise<Duplicates> {
   const events = await makeEmptyTempTable(
     connection,
@@ -47,7 +48,7 @@ export async function findDuplicates(
   );
   // To look for all keys at once takes memory by their number.
   const keys = await countRows(connection, rows);
-  await findCopiesOfHistory(connection, schema, events, rows, keyRanges(keys, 'joined'), history);
+  await findCopiesOfHistory(connection, schema, events, rows, keyRanges(keys, 'joined'), history, reduced);
   await findRepeats(connection, schema, batch, events, rows, keyRanges(keys, 'compared'));
   const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
     connection,
@@ -64,6 +65,7 @@ async function findCopiesOfHistory(
   rows: string,
   ranges: readonly string[],
   history: readonly string[],
+  reduced: StagingWork['reduced'],
 ): Promise<void> {
   if (history.length === 0) return;
   const knownKeys = await makeEmptyTempTable(connection, 'known_keys', 'event_key BIGINT, file_index BIGINT');
@@ -76,19 +78,20 @@ async function findCopiesOfHistory(
     connection,
     `SELECT DISTINCT file_index AS file FROM ${knownKeys} ORDER BY file`,
   );
-  if (holding.length === 0) return;
-  const known = eventRelation(
-    schema.kind,
-    holding.map(({ file }) => history[file] as string),
-  );
+  const holders = holding.map(({ file }) => history[file] as string);
   // Different ids with the same hash differ by the ids themselves.
   const key = ['event_key', ...schema.key].join(', ');
-  await connection.run(
-    `INSERT INTO ${duplicates}
-     SELECT file_id, file, file_row_number, copy.content <> known.content
-     FROM (SELECT ${key}, ${contentOf(schema)} AS content, file_id, file_index AS file, file_row_number FROM ${rows}) AS copy
-     JOIN (SELECT ${key}, ${contentOf(schema)} AS content FROM ${known} WHERE event_key IN (SELECT event_key FROM ${knownKeys})) AS known USING (${key})`,
-  );
+  for (const isReduced of [false, true]) {
+    const files = holders.filter((path) => reduced.has(path) === isReduced);
+    if (files.length === 0) continue;
+    const content = hashOf(isReduced ? lastingFields(schema) : schema.fields);
+    await connection.run(
+      `INSERT INTO ${duplicates}
+       SELECT file_id, file, file_row_number, copy.content <> known.content
+       FROM (SELECT ${key}, ${content} AS content, file_id, file_index AS file, file_row_number FROM ${rows}) AS copy
+       JOIN (SELECT ${key}, ${content} AS content FROM ${eventRelation(schema.kind, files)} WHERE event_key IN (SELECT event_key FROM ${knownKeys})) AS known USING (${key})`,
+    );
+  }
 }
 
 /** Finds events that the warehouse does not have, and this run more than once. */
@@ -107,7 +110,7 @@ async function findRepeats(
   const candidates = await makeTempTable(
     connection,
     'candidates',
-    `SELECT ${key}, ${contentOf(schema)} AS content, staged.file_id, position, NULL::BIGINT AS line, file_index AS file, staged.file_row_number
+    `SELECT ${key}, ${hashOf(schema.fields)} AS content, staged.file_id, position, NULL::BIGINT AS line, file_index AS file, staged.file_row_number
      FROM ${rows} AS staged JOIN ${batch.positions} USING (file_id)
      ANTI JOIN ${duplicates} AS known ON known.file = staged.file_index AND known.file_row_number = staged.file_row_number
      WHERE event_key IN (SELECT event_key FROM ${repeated})`,
@@ -151,7 +154,7 @@ async function numberContradictions(
       const numbered = await makeTempTable(
         connection,
         'numbered',
-        `SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
+        `SELECT file_id, ${key}, ${hashOf(schema.fields)} AS content, min(line) AS line
          FROM (${parsedLog(schema, isFew ? rowsWithIds(rows) : rows)})
          SEMI JOIN ${contradictions} USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
       );
@@ -191,7 +194,7 @@ function rowsWithIds(rows: string): string {
     FROM rows_with_ids)`;
 }
 
-/** SQL for a hash of all that an event says. */
-function contentOf({ fields }: LogSchema): string {
+/** SQL for a hash of what an event says in these fields. */
+function hashOf(fields: LogSchema['fields']): string {
   return `hash(${fields.map(({ name }) => name).join(', ')})`;
 }

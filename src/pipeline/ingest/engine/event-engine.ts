@@ -1,5 +1,6 @@
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import type { Day } from '../../../kit/time/moment.ts';
+import { clickDetails } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 
 /**
@@ -33,6 +34,8 @@ export interface StagingWork {
   batch: LogBatch;
   /** The event files that may hold one of the keys. `keys`: SQL of a column `event_key`. */
   history: (keys: string) => Promise<readonly string[]>;
+  /** Among the files of history those whose clicks have lost their details: a copy that has them says nothing else. */
+  reduced: ReadonlySet<string>;
 }
 
 /** Parquet files in the scratch folder, not yet part of the warehouse. */
@@ -49,4 +52,9 @@ export interface StagedEvents extends StagedFiles {
    * file. Files without any are left out.
    */
   duplicates: ReadonlyMap<number, { duplicates: number; conflicts: number }>;
+}
+
+/** The fields that an event never loses. */
+export function lastingFields({ fields }: LogSchema): LogSchema['fields'] {
+  return fields.filter(({ name }) => !clickDetails.includes(name));
 }

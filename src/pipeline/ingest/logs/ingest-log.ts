@@ -8,7 +8,7 @@ import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import type { Run } from '../../runs/stage.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import { eventRelation, eventTime, promoteFiles, withPlace } from '../../warehouse/event-files.ts';
+import { eventRelation, eventTime, promoteFiles, reducedFilePaths, withPlace } from '../../warehouse/event-files.ts';
 import { addKeyRun, filesThatMayHold, keyRunName } from '../../warehouse/keys/event-keys.ts';
 import { mergeKeyRuns } from '../../warehouse/keys/upkeep.ts';
 import { mergeSmallFiles } from '../../warehouse/merge-event-files.ts';
@@ -69,6 +69,7 @@ async function loadLog(
     schema,
     batch,
     history: (keys) => filesThatMayHold({ ...run, connection }, schema.kind, keys),
+    reduced: await reducedFilePaths(connection, run.data),
   });
   await dropFindingsOf(connection, batch.files);
   const rejected = await recordRejects(connection, schema, batch, staged);
