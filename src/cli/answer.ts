@@ -89,7 +89,9 @@ export function existingData(): DataDirectory {
  */
 export function replaceableFile(path: string): string {
   const file = resolve(path);
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there?.isDirectory()) throw new UsageError(`--out ${path} is a folder: name a file in it`);
+  if (there?.isFile() === false)
     throw new UsageError(`--out ${path} is no regular file, and would be replaced by one: name another place`);
   return file;
 }

@@ -49,14 +49,15 @@ it.each([
   ['export', ['--whole']],
   ['reconcile', ['--site', 'site-1', '--file', 'list.csv']],
 ])('%s %j takes the place of no folder, device or pipe', async (name, words) => {
-  // A link, since root would replace the device itself.
+  // Links, since root would replace the device itself.
   const link = join(root, 'link');
-  for (const target of [root, '/dev/null']) {
+  for (const [target, problem] of [
+    [root, 'is a folder: name a file in it'],
+    ['/dev/null', 'is no regular file, and would be replaced by one: name another place'],
+  ] as const) {
     await symlink(target, link);
     onTestFinished(() => rm(link, { force: true }));
-    expect(await usageErrorOf(root, name, ...words, '--out', link)).toBe(
-      `--out ${link} is no regular file, and would be replaced by one: name another place`,
-    );
+    expect(await usageErrorOf(root, name, ...words, '--out', link)).toBe(`--out ${link} ${problem}`);
     await rm(link);
   }
 });
@@ -67,6 +68,9 @@ it('says what is wrong and leaves nothing half-written', async () => {
   );
   expect(await usageErrorOf(root, 'export', 'clicks', '--format', 'csv', '--out', '-', '--json')).toContain(
     'name a file',
+  );
+  expect(await usageErrorOf(root, 'export', '--whole', '--out', root)).toBe(
+    `--out ${root} is a folder: name a file in it`,
   );
   await expect(
     command(root, 'export', 'clicks', '--format', 'csv', '--out', join(root, 'no-such-folder', 'x.csv')),
