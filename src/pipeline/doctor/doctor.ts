@@ -127,7 +127,7 @@ async function examineFiles(
     ...examineRuns(data),
     ...examineSchedule(data, settings),
     ...examineSites(data),
-    ...(await examineGoneSites(data)),
+    ...(await examineGoneSites(data, settings)),
     ...examineSources(data),
     ...examineGoneSources(data),
     ...(await examineLandingFolder(data, settings, now)),

@@ -1,12 +1,20 @@
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { currentManifest } from '../snapshot/snapshot-store.ts';
 import { trouble, type Finding } from './finding.ts';
 
-/** Finds that `sites.json` is gone though sites were published by it: runs take it that there are none. */
-export async function examineGoneSites(data: DataDirectory): Promise<Finding[]> {
-  if (existsSync(data.sitesFile)) return [];
+/**
+ * Finds that `sites.json` is gone though sites were published by it: runs take it that there are none. A mere copy of
+ * what was published elsewhere, as an analyst has, needs none.
+ */
+export async function examineGoneSites(
+  data: DataDirectory,
+  { storage }: Pick<Settings, 'storage'>,
+): Promise<Finding[]> {
+  const isCopy = storage === undefined && !existsSync(data.stateFile);
+  if (isCopy || existsSync(data.sitesFile)) return [];
   const { site_terms: everPublished = 0 } = (await currentManifest(data))?.row_counts ?? {};
   if (everPublished === 0) return [];
   const problem = 'does not exist, though sites were published: rewards wait, and a service that starts lets nobody in';

@@ -126,7 +126,7 @@ export async function readStatusReport(
   report.unreadable.push(...snapshotTrouble, ...storeMessages);
   report.damage.push(...snapshotTrouble);
   report[storeTrouble?.isDamage === true ? 'damage' : 'machine'].push(...storeMessages);
-  await readSitesFile(data, report);
+  await readSitesFile(data, settings, report);
   readPulls(data, report, now);
   return report;
 }
@@ -217,10 +217,14 @@ async function readDeliveries(
 }
 
 /** Adds trouble with `sites.json`, which must not end the whole status. */
-async function readSitesFile(data: DataDirectory, report: StatusReport): Promise<void> {
+async function readSitesFile(
+  data: DataDirectory,
+  settings: Pick<Settings, 'storage'>,
+  report: StatusReport,
+): Promise<void> {
   try {
     const { warnings } = readSites(data.sitesFile);
-    const gone = (await examineGoneSites(data)).map(describeFinding);
+    const gone = (await examineGoneSites(data, settings)).map(describeFinding);
     report.sites = gone.length === 0 ? warnings : gone;
     report.unreadable.push(...gone);
     if (report.postbacks !== null)

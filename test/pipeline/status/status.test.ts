@@ -569,6 +569,15 @@ it('fails where sites.json or sources.json is gone, since nothing else does', sl
   expect(to_do).toContainEqual({ what: alarms[0], command: 'offerline sources list', alarm: true });
 });
 
+it('a copy of what was published, without sites.json, is no alarm', async () => {
+  const site = { site_key: 's', site_secret: 'a-secret-of-sixteen' };
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { sites: [site] });
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  for (const path of [data.sitesFile, data.warehouse]) await rm(path, { recursive: true });
+  expect(await readStatus(data, readSettings(data), Date.parse(noon))).toMatchObject({ alarms: [] });
+});
+
 it('distinguishes snapshots without a link from none', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
