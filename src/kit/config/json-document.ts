@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 import { jsonMistake } from '../text/json-mistake.ts';
-import { jsonPlaces, linePlace, repeatedKeyAt } from '../text/json-places.ts';
+import { jsonPlaces, linePlace, linesOfValues, repeatedKeyAt } from '../text/json-places.ts';
 import { describeIssue } from './describe-issue.ts';
 
 /**
@@ -46,10 +46,10 @@ const maxProblems = 20;
 
 /** Describes what is wrong with a JSON text, a line for each problem, with the line that it is in. */
 export function describePlaces({ issues }: z.ZodError, text: string): string {
-  const places = jsonPlaces(text);
+  const lineOf = linesOfValues(text);
   const problems = issues
     .slice(0, maxProblems)
-    .map(({ path, message }) => `  line ${linePlace(text, places.offsetOf(path)).line}: ${named(path)}${message}`);
+    .map(({ path, message }) => `  line ${lineOf(path)}: ${named(path)}${message}`);
   if (issues.length > maxProblems) problems.push(`  and ${issues.length - maxProblems} more`);
   return problems.join('\n');
 }

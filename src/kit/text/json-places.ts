@@ -25,6 +25,12 @@ export function jsonPlaces(text: string): JsonPlaces {
   return { offsetOf, brokenAt };
 }
 
+/** Returns what gives the line of the value at a path, or of the nearest value around it that is there. */
+export function linesOfValues(text: string): (path: readonly PropertyKey[]) => number {
+  const places = jsonPlaces(text);
+  return (path) => linePlace(text, places.offsetOf(path)).line;
+}
+
 /** Finds the first key that its object has before already: of its two values a parser drops one without a word. */
 export function repeatedKeyAt(text: string): number | undefined {
   let first: number | undefined;

@@ -1,6 +1,6 @@
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { readSettingsText } from '../../kit/config/settings.ts';
-import { jsonPlaces, linePlace } from '../../kit/text/json-places.ts';
+import { linesOfValues } from '../../kit/text/json-places.ts';
 import { nearestWord } from '../../kit/text/nearest-word.ts';
 import type { LandingFile } from '../landing/landing-file.ts';
 import type { Run } from '../runs/stage.ts';
@@ -24,13 +24,12 @@ export async function warnOfUnknownSources(
   const known = new Set([...rows, ...files].flatMap(({ source }) => (source === null ? [] : [source])));
   const unknown = named.filter((place) => !known.has(place.at(-1) as string));
   if (unknown.length === 0) return;
-  const text = readSettingsText(data) ?? '';
-  const places = jsonPlaces(text);
+  const lineOf = linesOfValues(readSettingsText(data) ?? '');
   for (const place of unknown) {
     const nearest = nearestWord(place.at(-1) as string, known);
     const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
     logger.warn(
-      `${data.settingsFile}, line ${linePlace(text, places.offsetOf(place)).line}: ${place.join('.')} names a folder of landing/offers in which no catalog has landed${hint}`,
+      `${data.settingsFile}, line ${lineOf(place)}: ${place.join('.')} names a folder of landing/offers in which no catalog has landed${hint}`,
     );
   }
 }

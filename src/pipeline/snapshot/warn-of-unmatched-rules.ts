@@ -1,7 +1,7 @@
 import { readTextFile } from '../../kit/config/regular-file.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import type { Site } from '../../kit/sites/sites.ts';
-import { jsonPlaces, linePlace } from '../../kit/text/json-places.ts';
+import { linesOfValues } from '../../kit/text/json-places.ts';
 import { unmatchedRules, type CatalogNames } from '../feed/unmatched-rules.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
@@ -32,12 +32,9 @@ export async function warnOfUnmatchedRules(
     unmatchedRules(site, known).map(({ path, message }) => ({ place: ['sites', index, ...path], message })),
   );
   if (unmatched.length === 0) return;
-  const text = readTextFile(data.sitesFile);
-  const places = jsonPlaces(text);
-  for (const { place, message } of unmatched.slice(0, maxNamed)) {
-    const { line } = linePlace(text, places.offsetOf(place));
-    logger.warn(`${data.sitesFile}, line ${line}: ${place.slice(2).join('.')} ${message}`);
-  }
+  const lineOf = linesOfValues(readTextFile(data.sitesFile));
+  for (const { place, message } of unmatched.slice(0, maxNamed))
+    logger.warn(`${data.sitesFile}, line ${lineOf(place)}: ${place.slice(2).join('.')} ${message}`);
   if (unmatched.length > maxNamed)
     logger.warn(`${unmatched.length - maxNamed} more entries of ${data.sitesFile} name no offer of the catalog`);
 }
