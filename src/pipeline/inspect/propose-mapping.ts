@@ -1,7 +1,7 @@
 import { knownPlaces } from '../../kit/intake/known-names.ts';
 import { knownState, timeForms } from '../../kit/intake/known-values.ts';
 import { mappedFields } from '../../kit/intake/mapping/mapped-fields.ts';
-import { NumberReader, plainDecimal } from '../../kit/intake/mapping/numbers.ts';
+import { NumberReader, plainDecimal, plainNumber } from '../../kit/intake/mapping/numbers.ts';
 import { scalarText, valueAt } from '../../kit/intake/mapping/places.ts';
 import { hasOwnOffset, timeReader } from '../../kit/intake/mapping/times.ts';
 import { counted } from '../../kit/text/counted.ts';
@@ -159,7 +159,6 @@ function stateRule(place: string, values: readonly string[], proposal: Proposal)
   return { at: place, words: Object.fromEntries(known) };
 }
 
-const plainNumber = { decimal: '.', strip: [], scale: 0, round: false, sign: 'keep' } as const;
 const signs = ['$', '€', '£', 'USD', 'EUR', 'GBP'];
 const numberForms = [
   { decimal: ',' },

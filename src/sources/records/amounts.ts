@@ -1,4 +1,4 @@
-import { NumberReader, plainDecimal } from '../../kit/intake/mapping/numbers.ts';
+import { NumberReader, plainDecimal, plainNumber } from '../../kit/intake/mapping/numbers.ts';
 import { parseMoney } from '../../kit/text/decimal-text.ts';
 
 /** Compares two amounts for sorting. A text that is no amount counts as the highest, and landing rejects it. */
@@ -8,7 +8,7 @@ export function compareAmounts(one: string, other: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
-const shares = new NumberReader({ decimal: '.', strip: [], scale: 0, round: true, sign: 'keep' });
+const shares = new NumberReader({ ...plainNumber, round: true });
 
 /**
  * Rounds an amount to six places: networks compute shares in binary floating point, and write 1.2340000000000002. A

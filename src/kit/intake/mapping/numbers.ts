@@ -15,6 +15,9 @@ export interface NumberFormat {
   sign: 'keep' | 'drop';
 }
 
+/** As programs write numbers. */
+export const plainNumber: NumberFormat = { decimal: '.', strip: [], scale: 0, round: false, sign: 'keep' };
+
 const roundedPlaces = 6;
 /** No amount has as many characters; digits by the million would keep a run busy. */
 const maxLength = 200;

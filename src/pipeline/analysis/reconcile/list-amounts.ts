@@ -1,4 +1,4 @@
-import { NumberReader, plainDecimal } from '../../../kit/intake/mapping/numbers.ts';
+import { NumberReader, plainDecimal, plainNumber } from '../../../kit/intake/mapping/numbers.ts';
 import { decimalText, parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
 
 /** An amount of a list, or why it is none. */
@@ -125,8 +125,7 @@ function readDigits(digits: string, decimal: Mark): Amount | undefined {
   if (others.size > 1 || (others.size === 1 && digits.startsWith('0'))) return undefined;
   const [group] = others;
   const key = `${decimal}${group ?? ''}`;
-  const reader =
-    readers.get(key) ?? new NumberReader({ decimal, group, strip: [], scale: 0, round: false, sign: 'keep' });
+  const reader = readers.get(key) ?? new NumberReader({ ...plainNumber, decimal, group });
   readers.set(key, reader);
   const plain = reader.read(digits);
   return plain === undefined ? undefined : parseAmount(plain);
