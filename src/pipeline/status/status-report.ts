@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { duePostbacks, earlierEvent } from '../../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
@@ -6,7 +6,7 @@ import { readLanding, type LandingReport } from '../doctor/landing-folder.ts';
 import { readSchedule, type ScheduleReport } from '../doctor/examine-schedule.ts';
 import { examineMachine, type DiskState } from '../doctor/examine-machine.ts';
 import type { Finding } from '../doctor/finding.ts';
-import { examineGoneSites, examineGoneSources } from '../doctor/gone-files.ts';
+import { examineGoneSites, examineGoneSources, isPublishedCopy } from '../doctor/gone-files.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { isSqliteUnwritable } from '../../kit/sqlite/open-sqlite.ts';
 import { describeUnreadableNote, type UnreadableNote } from '../../kit/files/note-file.ts';
@@ -110,7 +110,11 @@ export async function readStatusReport(
     refused_maintenance: readRefusedMaintenance(data, onUnreadable),
     damage: await damageOfState(data),
     machine: machine.findings.map(describeFinding),
-    stops_runs: (await onlyServes(data, settings, schedule)) ? [] : machine.stopping.map(describeFinding),
+    // Nothing here runs or follows.
+    stops_runs:
+      schedule.role === 'neither' && (await isPublishedCopy(data, settings))
+        ? []
+        : machine.stopping.map(describeFinding),
     sites: [],
     landing: await readLanding(data, settings, now),
     sources: [],
@@ -133,21 +137,6 @@ export async function readStatusReport(
 
 function describeFinding({ subject, problem, advice }: Finding): string {
   return `${subject} ${problem}: ${advice}`;
-}
-
-/** True where what was published has come from elsewhere, as by a copy, and nothing here runs or follows. */
-async function onlyServes(
-  data: DataDirectory,
-  { storage }: Pick<Settings, 'storage'>,
-  { role }: ScheduleReport,
-): Promise<boolean> {
-  if (storage !== undefined || role !== 'neither') return false;
-  // A warehouse that this user may not enter may have one.
-  const hasNoState = await stat(data.stateFile).then(
-    () => false,
-    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
-  );
-  return hasNoState && (await currentManifest(data)) !== undefined;
 }
 
 async function damageOfState(data: DataDirectory): Promise<string[]> {
