@@ -88,7 +88,7 @@ export class StorageStandby {
    */
   async keepUp(): Promise<string | undefined> {
     const { data, logger, effects, store } = this.#sync;
-    if (this.#failures > 0 && this.#now() < this.#retryAt) return this.#failure.message;
+    if (this.#now() < this.#retryAt) return this.#failure.message;
     try {
       const stored = await readPointer(store, this.#known);
       if (this.#isNews(stored)) await this.#bring();

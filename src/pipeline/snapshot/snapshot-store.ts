@@ -101,6 +101,7 @@ export async function switchCurrent(data: DataDirectory, name: string, files: Fi
   await files.remove(next, 'current link: leftover removed');
   await files.symbolicLink(name, next, 'current link: made');
   await files.rename(next, data.current, 'current link: switched').catch(async (error: unknown) => {
+    // Names the folder and the cure, where the system's error is a bare EISDIR.
     await currentName(data);
     throw error;
   });
